@@ -1,0 +1,83 @@
+# `make help` lists the targets. What they need of the system, they install by build/packages.sh.
+
+CARGO ?= cargo
+CARGO_TARGET_DIR ?= $(CURDIR)/target
+override CARGO_TARGET_DIR := $(abspath $(CARGO_TARGET_DIR))
+export CARGO_TARGET_DIR
+
+LIBRARY = libngx_http_compress_module.so
+MODULE = ngx_http_compress_module.so
+
+.DEFAULT_GOAL = help
+.NOTPARALLEL:
+.PHONY: help build release paths demo serve test test-debian test-nothreads test-t check audit bench-segments \
+	packages packages-build packages-check clean
+
+help: ## list the targets
+	@echo "Usage: make TARGET, where TARGET is one of"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
+		printf '  %-16s %s\n' "$$name" "$$text"; done
+	@echo "Set NGINX_SOURCE_DIR and NGINX_BUILD_DIR to build for an NGINX of yours, and TEST_NGINX_BINARY to test on it."
+
+include build/nginx.mk
+
+build: nginx ## build the module for debugging (target/debug/ngx_http_compress_module.so)
+	$(CARGO) build
+	@cp "$(CARGO_TARGET_DIR)/debug/$(LIBRARY)" "$(CARGO_TARGET_DIR)/debug/$(MODULE)"
+
+release: nginx ## build the module for use (target/release/ngx_http_compress_module.so)
+	$(CARGO) build --release
+	@cp "$(CARGO_TARGET_DIR)/release/$(LIBRARY)" "$(CARGO_TARGET_DIR)/release/$(MODULE)"
+
+paths: release ## print NGINX=path and MODULE=path of the release build (make -s paths)
+	@echo "NGINX=$(TEST_NGINX_BINARY)"
+	@echo "MODULE=$(CARGO_TARGET_DIR)/release/$(MODULE)"
+
+demo: packages release ## show what the module does to a busy NGINX, in figures
+	$(CARGO) bench --bench demo
+
+serve: release ## serve DIR=. on PORT=8080 with everything compressed, until interrupted
+	@build/serve.sh "$(TEST_NGINX_BINARY)" "$(CARGO_TARGET_DIR)/release/$(MODULE)" "$(or $(DIR),.)" "$(or $(PORT),8080)"
+
+# The tests want hooks in the module; a build for use has none.
+TEST_FEATURES = --features test-hooks
+
+test: packages nginx ## run all tests
+	$(CARGO) test --workspace $(TEST_FEATURES)
+
+test-debian: packages debian ## run the tests in t/ on the distribution's packaged NGINX (Debian 12: 1.22.1)
+	@$(MAKE_DEBIAN) test-t
+
+test-nothreads: packages nginx-nothreads ## run the tests in t/ on an NGINX without threads
+	@$(MAKE_NOTHREADS) test-t
+
+test-t: nginx ## run the tests in t/ alone; T=name runs those whose name holds it
+	$(CARGO) test --test t $(TEST_FEATURES) -- $(T)
+
+check: packages-check nginx ## check format, lints, documentation and shell scripts
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets $(TEST_FEATURES) -- -D warnings
+	$(CARGO) clippy -- -D warnings
+	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --workspace --no-deps --document-private-items
+	shellcheck build/*.sh .ci/run
+
+AUDIT ?= all
+audit: packages-build ## check licences, advisories, sources and duplicates of dependencies (AUDIT="bans licenses" for some)
+	@test -x target/tools/bin/cargo-deny || $(CARGO) install cargo-deny --locked --root target/tools
+	PATH="$(CURDIR)/target/tools/bin:$$PATH" $(CARGO) deny check $(AUDIT)
+
+bench-segments: nginx ## measure what splitting a response costs and wins
+	$(CARGO) bench -p compress_core --bench segments
+
+packages: ## install the system packages that are missing
+	@build/packages.sh test
+
+packages-build:
+	@build/packages.sh build
+
+packages-check:
+	@build/packages.sh check
+
+clean: ## remove all that was built
+	$(CARGO) clean
+	rm -rf "$(CURDIR)/target"

@@ -1,0 +1,184 @@
+//! Who may send the next job to a thread pool.
+//!
+//! A pool's queue is first come, first served, and serves others too. So a worker keeps no more of its jobs there
+//! than the threads can soon take, and the responses that have more to do wait here, one after the other, without
+//! a copy of their body or an encoder.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+
+/// Jobs that a pool is given beyond one for each of its threads, so that no thread waits for the event loop.
+const AHEAD: usize = 2;
+
+/// A job that ran this long and found another one still queued has shown that no thread was idle.
+const BUSY: Duration = Duration::from_millis(2);
+
+/// The responses of one worker that use one pool; `T` stands for a response.
+pub struct Dispatch<T> {
+    waiting: VecDeque<T>,
+    out: usize,
+}
+
+impl<T: Copy + PartialEq> Default for Dispatch<T> {
+    fn default() -> Self {
+        Self { waiting: VecDeque::new(), out: 0 }
+    }
+}
+
+impl<T: Copy + PartialEq> Dispatch<T> {
+    /// Whether the pool may be given one more job.
+    pub fn has_room(&self, threads: &Threads) -> bool {
+        self.out < threads.known() + AHEAD
+    }
+
+    /// Whether a response that did not wait may go first: there is room, and nobody waits.
+    pub fn is_open(&self, threads: &Threads) -> bool {
+        self.waiting.is_empty() && self.has_room(threads)
+    }
+
+    /// Puts a response at the end of the line, unless it stands in it.
+    pub fn wait(&mut self, response: T) {
+        if !self.waiting.contains(&response) {
+            self.waiting.push_back(response);
+        }
+    }
+
+    /// Takes a response out of the line.
+    pub fn leave(&mut self, response: T) {
+        self.waiting.retain(|other| *other != response);
+    }
+
+    /// The response whose turn it is, if there is room for its job; it leaves the line.
+    pub fn next(&mut self, threads: &Threads) -> Option<T> {
+        if self.has_room(threads) { self.waiting.pop_front() } else { None }
+    }
+
+    /// How many responses wait.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// How many jobs are in the pool.
+    pub fn out(&self) -> usize {
+        self.out
+    }
+
+    /// A job was posted.
+    pub fn posted(&mut self) {
+        self.out += 1;
+    }
+
+    /// A job came back.
+    pub fn returned(&mut self) {
+        self.out -= 1;
+    }
+}
+
+/// What is known of the threads of a pool. NGINX does not say how many there are, so they are counted as they run
+/// jobs of ours.
+#[derive(Default)]
+pub struct Threads {
+    seen: AtomicUsize,
+    posted: AtomicUsize,
+    started: AtomicUsize,
+    done: AtomicUsize,
+    all_seen: AtomicBool,
+}
+
+impl Threads {
+    /// The threads that there are at least.
+    pub fn known(&self) -> usize {
+        self.seen.load(Relaxed).max(1)
+    }
+
+    /// How many threads would probably start a job at once. Until a job was seen to wait in the queue there may be
+    /// one thread more than those that were seen.
+    pub fn idle(&self) -> usize {
+        let out = self.posted.load(Relaxed).wrapping_sub(self.done.load(Relaxed));
+        let more = usize::from(!self.all_seen.load(Relaxed));
+        (self.known() + more).saturating_sub(out)
+    }
+
+    /// In the event loop, before a job is posted.
+    pub fn job_posted(&self) {
+        self.posted.fetch_add(1, Relaxed);
+    }
+
+    /// In the event loop, when the post was refused.
+    pub fn job_refused(&self) {
+        self.posted.fetch_sub(1, Relaxed);
+    }
+
+    /// In the pool thread, before a job runs; `first` says that it is this thread's first.
+    pub fn job_started(&self, first: bool) {
+        self.started.fetch_add(1, Relaxed);
+        if first {
+            self.seen.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// In the pool thread, after a job ran for `time`.
+    pub fn job_done(&self, time: Duration) {
+        // `started` is read first: it can only grow, so what was posted later is not taken for queued.
+        let started = self.started.load(Relaxed);
+        if time >= BUSY && self.posted.load(Relaxed) > started {
+            self.all_seen.store(true, Relaxed);
+        }
+        self.done.fetch_add(1, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goes_round_and_never_beyond_the_room() {
+        let (mut dispatch, threads) = (Dispatch::default(), Threads::default());
+        threads.job_started(true);
+        threads.job_started(true);
+        for _ in 0..4 {
+            assert!(dispatch.is_open(&threads));
+            dispatch.posted();
+        }
+        assert!(!dispatch.has_room(&threads));
+        for response in ['a', 'b', 'c', 'a'] {
+            dispatch.wait(response);
+        }
+        assert_eq!((dispatch.waiting(), dispatch.next(&threads)), (3, None));
+        dispatch.returned();
+        assert!(!dispatch.is_open(&threads), "a newcomer does not pass those that wait");
+        dispatch.leave('b');
+        assert_eq!(dispatch.next(&threads), Some('a'));
+        assert_eq!(dispatch.next(&threads), Some('c'));
+        assert_eq!(dispatch.next(&threads), None);
+    }
+
+    #[test]
+    fn expects_one_thread_more_until_a_job_was_seen_waiting() {
+        let threads = Threads::default();
+        assert_eq!((threads.known(), threads.idle()), (1, 2));
+        threads.job_posted();
+        threads.job_posted();
+        assert_eq!(threads.idle(), 0);
+        threads.job_started(true);
+        threads.job_done(Duration::from_millis(1));
+        assert_eq!((threads.known(), threads.idle()), (1, 1), "a short job shows nothing");
+        threads.job_posted();
+        threads.job_started(false);
+        threads.job_done(Duration::from_millis(10));
+        assert_eq!(threads.idle(), 0, "one is queued, and there is one thread");
+        threads.job_started(false);
+        threads.job_done(Duration::from_millis(10));
+        assert_eq!(threads.idle(), 1);
+    }
+
+    #[test]
+    fn a_refused_post_leaves_no_trace() {
+        let threads = Threads::default();
+        threads.job_posted();
+        threads.job_refused();
+        assert_eq!(threads.idle(), 2);
+    }
+}

@@ -1,0 +1,203 @@
+//! The table of directives, and the handlers that NGINX has not.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::mem::offset_of;
+use std::ptr;
+
+use nginx_sys::{
+    NGX_CONF_1MORE, NGX_CONF_FLAG, NGX_CONF_TAKE1, NGX_CONF_TAKE2, NGX_HTTP_LIF_CONF, ngx_command_t,
+    ngx_conf_check_num_bounds, ngx_conf_num_bounds_t, ngx_conf_post_t, ngx_conf_set_bufs_slot,
+    ngx_conf_set_flag_slot, ngx_conf_set_num_slot, ngx_conf_set_size_slot, ngx_conf_t,
+    ngx_http_html_default_types, ngx_http_types_slot, ngx_int_t, ngx_str_t,
+};
+use ngx::core::NGX_CONF_OK;
+use ngx::ngx_string;
+
+use super::{CodingConf, LEVEL_UNSET, LocConf, MainConf};
+use crate::ngx::conf::{EVERYWHERE, Setter, arguments, command, error, main_command, refused};
+
+const FLAG: u32 = EVERYWHERE | NGX_HTTP_LIF_CONF | NGX_CONF_FLAG;
+const ONE: u32 = EVERYWHERE | NGX_CONF_TAKE1;
+const TWO: u32 = EVERYWHERE | NGX_CONF_TAKE2;
+const MORE: u32 = EVERYWHERE | NGX_CONF_1MORE;
+
+const BROTLI: usize = offset_of!(LocConf, brotli);
+const ZSTD: usize = offset_of!(LocConf, zstd);
+
+/// A directive without more to say about its value.
+const fn plain(name: ngx_str_t, kind: u32, set: Setter, offset: usize) -> ngx_command_t {
+    command(name, kind, set, offset, ptr::null_mut())
+}
+
+const fn checked<T>(
+    name: ngx_str_t,
+    kind: u32,
+    set: Setter,
+    offset: usize,
+    check: *const T,
+) -> ngx_command_t {
+    command(name, kind, set, offset, check.cast_mut().cast())
+}
+
+const fn types(name: ngx_str_t, coding: usize) -> ngx_command_t {
+    let offset = coding + offset_of!(CodingConf, types_keys);
+    command(name, MORE, ngx_http_types_slot, offset, (&raw mut ngx_http_html_default_types).cast())
+}
+
+#[cfg(ngx_feature = "threads")]
+const fn pool(name: ngx_str_t, coding: usize) -> ngx_command_t {
+    plain(name, ONE, set_thread_pool, coding + offset_of!(CodingConf, pool))
+}
+#[cfg(not(ngx_feature = "threads"))]
+const fn pool(name: ngx_str_t, coding: usize) -> ngx_command_t {
+    plain(name, ONE, refuse_thread_pool, coding)
+}
+
+/// The directives, as NGINX reads them.
+#[rustfmt::skip]
+pub static mut COMMANDS: [ngx_command_t; 21] = [
+    plain(ngx_string!("brotli"), FLAG, ngx_conf_set_flag_slot, BROTLI + offset_of!(CodingConf, enable)),
+    types(ngx_string!("brotli_types"), BROTLI),
+    checked(ngx_string!("brotli_comp_level"), ONE, set_level, BROTLI + offset_of!(CodingConf, level), &BROTLI_LEVELS),
+    checked(ngx_string!("brotli_window"), ONE, ngx_conf_set_size_slot, BROTLI + offset_of!(CodingConf, window_log), &BROTLI_WINDOWS),
+    plain(ngx_string!("brotli_min_length"), ONE, ngx_conf_set_size_slot, BROTLI + offset_of!(CodingConf, min_length)),
+    plain(ngx_string!("brotli_buffers"), TWO, ngx_conf_set_bufs_slot, BROTLI + offset_of!(CodingConf, buffers)),
+    pool(ngx_string!("brotli_thread_pool"), BROTLI),
+    checked(ngx_string!("brotli_parallel_segment_size"), ONE, ngx_conf_set_size_slot, BROTLI + offset_of!(CodingConf, segment), &SEGMENTS),
+    checked(ngx_string!("brotli_parallel_tasks"), ONE, ngx_conf_set_num_slot, BROTLI + offset_of!(CodingConf, tasks), &TASKS),
+
+    plain(ngx_string!("zstd"), FLAG, ngx_conf_set_flag_slot, ZSTD + offset_of!(CodingConf, enable)),
+    types(ngx_string!("zstd_types"), ZSTD),
+    checked(ngx_string!("zstd_comp_level"), ONE, set_level, ZSTD + offset_of!(CodingConf, level), &ZSTD_LEVELS),
+    checked(ngx_string!("zstd_window_log"), ONE, ngx_conf_set_num_slot, ZSTD + offset_of!(CodingConf, window_log), &ZSTD_WINDOW_LOGS),
+    plain(ngx_string!("zstd_min_length"), ONE, ngx_conf_set_size_slot, ZSTD + offset_of!(CodingConf, min_length)),
+    plain(ngx_string!("zstd_buffers"), TWO, ngx_conf_set_bufs_slot, ZSTD + offset_of!(CodingConf, buffers)),
+    pool(ngx_string!("zstd_thread_pool"), ZSTD),
+    checked(ngx_string!("zstd_parallel_segment_size"), ONE, ngx_conf_set_size_slot, ZSTD + offset_of!(CodingConf, segment), &SEGMENTS),
+    checked(ngx_string!("zstd_parallel_tasks"), ONE, ngx_conf_set_num_slot, ZSTD + offset_of!(CodingConf, tasks), &TASKS),
+
+    main_command(ngx_string!("compress_max_waiting"), NGX_CONF_TAKE1, ngx_conf_set_num_slot, offset_of!(MainConf, max_waiting), (&raw const WAITING).cast_mut().cast()),
+    main_command(ngx_string!("compress_stream_memory"), NGX_CONF_TAKE1, ngx_conf_set_size_slot, offset_of!(MainConf, stream_memory), ptr::null_mut()),
+    ngx_command_t::empty(),
+];
+
+/// The levels of a coding, and what is said of others.
+struct Levels {
+    low: i32,
+    high: i32,
+    has_zero: bool,
+    refusal: &'static str,
+}
+
+static BROTLI_LEVELS: Levels =
+    Levels { low: 0, high: 11, has_zero: true, refusal: "value must be between 0 and 11" };
+static ZSTD_LEVELS: Levels = Levels {
+    low: -131_072,
+    high: 22,
+    has_zero: false,
+    refusal: "zstd compress level must between -131072 and 22 excluding 0",
+};
+
+static WAITING: ngx_conf_num_bounds_t = bounds(0, ngx_int_t::MAX);
+static TASKS: ngx_conf_num_bounds_t = bounds(1, 64);
+static ZSTD_WINDOW_LOGS: ngx_conf_num_bounds_t = bounds(10, 23);
+static BROTLI_WINDOWS: ngx_conf_post_t = ngx_conf_post_t { post_handler: Some(take_brotli_window) };
+static SEGMENTS: ngx_conf_post_t = ngx_conf_post_t { post_handler: Some(check_segment) };
+
+const fn bounds(low: ngx_int_t, high: ngx_int_t) -> ngx_conf_num_bounds_t {
+    ngx_conf_num_bounds_t { post_handler: Some(ngx_conf_check_num_bounds), low, high }
+}
+
+const DUPLICATE: &CStr = c"is duplicate";
+
+/// A level, which can be negative: ngx_conf_set_num_slot takes no sign.
+unsafe extern "C" fn set_level(
+    cf: *mut ngx_conf_t,
+    cmd: *mut ngx_command_t,
+    conf: *mut c_void,
+) -> *mut c_char {
+    // SAFETY: NGINX calls with the command that is being read and the location's configuration.
+    let (place, levels, argument) = unsafe {
+        let place = &mut *conf.cast::<u8>().add((*cmd).offset).cast::<ngx_int_t>();
+        (place, &*(*cmd).post.cast::<Levels>(), arguments(cf)[1].as_bytes())
+    };
+    if *place != LEVEL_UNSET {
+        return refused(DUPLICATE);
+    }
+    let digits = if levels.low < 0 { argument.strip_prefix(b"-").unwrap_or(argument) } else { argument };
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return refused(c"invalid number");
+    }
+    let level = std::str::from_utf8(argument).ok().and_then(|text| text.parse::<i32>().ok());
+    match level {
+        Some(level) if (levels.low..=levels.high).contains(&level) && (level != 0 || levels.has_zero) => {
+            *place = level as ngx_int_t;
+            NGX_CONF_OK
+        }
+        // SAFETY: the configuration that is being read.
+        _ => unsafe { error(cf, levels.refusal) },
+    }
+}
+
+/// A window of Brotli, in bytes, kept as its logarithm.
+unsafe extern "C" fn take_brotli_window(
+    _: *mut ngx_conf_t,
+    _: *mut c_void,
+    data: *mut c_void,
+) -> *mut c_char {
+    // SAFETY: ngx_conf_set_size_slot passes the place of the value.
+    let window = unsafe { &mut *data.cast::<usize>() };
+    if !window.is_power_of_two() || !(10..=24).contains(&window.ilog2()) {
+        return refused(c"must be 1k, 2k, 4k, 8k, 16k, 32k, 64k, 128k, 256k, 512k, 1m, 2m, 4m, 8m or 16m");
+    }
+    *window = window.ilog2() as usize;
+    NGX_CONF_OK
+}
+
+unsafe extern "C" fn check_segment(cf: *mut ngx_conf_t, _: *mut c_void, data: *mut c_void) -> *mut c_char {
+    // SAFETY: ngx_conf_set_size_slot passes the place of the value.
+    let segment = unsafe { *data.cast::<usize>() };
+    if (64 << 10..=16 << 20).contains(&segment) {
+        return NGX_CONF_OK;
+    }
+    // SAFETY: the configuration that is being read.
+    unsafe { error(cf, "value must be between 64k and 16m") }
+}
+
+/// The name of a pool; NGINX says later if no `thread_pool` directive defines it.
+#[cfg(ngx_feature = "threads")]
+unsafe extern "C" fn set_thread_pool(
+    cf: *mut ngx_conf_t,
+    cmd: *mut ngx_command_t,
+    conf: *mut c_void,
+) -> *mut c_char {
+    // SAFETY: NGINX calls with the command that is being read and the location's configuration.
+    unsafe {
+        let place = &mut *conf.cast::<u8>().add((*cmd).offset).cast();
+        if *place != super::POOL_UNSET {
+            return refused(DUPLICATE);
+        }
+        let name = &mut arguments(cf)[1];
+        if name.as_bytes() == b"off" {
+            *place = ptr::null_mut();
+            return NGX_CONF_OK;
+        }
+        *place = nginx_sys::ngx_thread_pool_add(cf, name);
+        if place.is_null() { ngx::core::NGX_CONF_ERROR } else { NGX_CONF_OK }
+    }
+}
+
+#[cfg(not(ngx_feature = "threads"))]
+unsafe extern "C" fn refuse_thread_pool(
+    cf: *mut ngx_conf_t,
+    _: *mut ngx_command_t,
+    _: *mut c_void,
+) -> *mut c_char {
+    // SAFETY: the configuration that is being read.
+    unsafe {
+        match arguments(cf)[1].as_bytes() {
+            b"off" => NGX_CONF_OK,
+            _ => refused(c"is unsupported: NGINX was built without --with-threads"),
+        }
+    }
+}

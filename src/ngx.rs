@@ -1,0 +1,32 @@
+//! Safe wrappers over `nginx-sys`. With the `extern "C"` callbacks, the only unsafe code of this crate.
+//!
+//! One rule holds for all of them: a [`Request`] and what it gives is used in the event loop only, and not after
+//! the request was freed. Threads get a [`task::Work`], which owns all that it touches.
+
+pub mod chain;
+pub mod conf;
+pub mod event;
+pub mod file;
+pub mod filter;
+pub mod guard;
+pub mod log;
+pub mod request;
+#[cfg(ngx_feature = "threads")]
+pub mod task;
+
+pub use request::Request;
+
+use nginx_sys::{NGX_AGAIN, NGX_DECLINED, NGX_ERROR, NGX_OK, ngx_int_t};
+
+/// NGINX's return codes, in the type that its functions return.
+pub const OK: ngx_int_t = NGX_OK as ngx_int_t;
+/// As [`OK`].
+pub const ERROR: ngx_int_t = NGX_ERROR as ngx_int_t;
+/// As [`OK`].
+pub const AGAIN: ngx_int_t = NGX_AGAIN as ngx_int_t;
+/// As [`OK`].
+pub const DECLINED: ngx_int_t = NGX_DECLINED as ngx_int_t;
+
+/// The work on a response cannot go on, and the reason has been logged.
+#[derive(Debug)]
+pub struct Failed;

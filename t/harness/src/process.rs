@@ -1,0 +1,108 @@
+//! What `/proc` tells of a process.
+
+use std::fs;
+use std::time::Duration;
+
+use rustix::param::clock_ticks_per_second;
+
+/// A running process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+}
+
+/// The processor time of one thread.
+#[derive(Clone, Debug)]
+pub struct ThreadTime {
+    /// Its number; the first thread's is the process's.
+    pub tid: u32,
+    /// User and system time.
+    pub time: Duration,
+    /// Its nice value.
+    pub nice: i64,
+}
+
+impl Process {
+    /// The running processes whose parent is this one.
+    pub fn children(self) -> Vec<Process> {
+        let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+        let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let mut children: Vec<_> = pids
+            .map(|pid| Process { pid })
+            .filter(|process| process.stat("stat").is_some_and(|stat| stat.parent == self.pid))
+            .collect();
+        children.sort_by_key(|process| process.pid);
+        children
+    }
+
+    /// Whether it runs (a zombie does not).
+    pub fn is_running(self) -> bool {
+        self.stat("stat").is_some_and(|stat| !matches!(stat.state, 'Z' | 'X'))
+    }
+
+    /// Its title, which NGINX sets to what the process does.
+    pub fn title(self) -> String {
+        let bytes = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).trim_end_matches('\0').replace('\0', " ")
+    }
+
+    /// The most memory it ever held, in bytes.
+    pub fn vm_hwm(self) -> u64 {
+        self.status_kib("VmHWM") * 1024
+    }
+
+    /// The memory it holds, in bytes.
+    pub fn vm_rss(self) -> u64 {
+        self.status_kib("VmRSS") * 1024
+    }
+
+    /// User and system time of all its threads, those that ended too.
+    pub fn cpu_time(self) -> Duration {
+        self.stat("stat").map_or(Duration::ZERO, |stat| stat.time)
+    }
+
+    /// The times of its threads that still run.
+    pub fn thread_times(self) -> Vec<ThreadTime> {
+        let Ok(entries) = fs::read_dir(format!("/proc/{}/task", self.pid)) else { return Vec::new() };
+        let tids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        tids.filter_map(|tid: u32| {
+            let stat = self.stat(&format!("task/{tid}/stat"))?;
+            Some(ThreadTime { tid, time: stat.time, nice: stat.nice })
+        })
+        .collect()
+    }
+
+    /// How many descriptors it has open.
+    pub fn open_fds(self) -> usize {
+        fs::read_dir(format!("/proc/{}/fd", self.pid)).map_or(0, Iterator::count)
+    }
+
+    fn status_kib(self, field: &str) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
+        let line = status.lines().find(|line| line.starts_with(field));
+        line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
+    }
+
+    fn stat(self, file: &str) -> Option<Stat> {
+        let stat = fs::read_to_string(format!("/proc/{}/{file}", self.pid)).ok()?;
+        // The name, in parentheses, may hold anything. The fields after it count from the third, see proc(5).
+        let (_, fields) = stat.rsplit_once(')')?;
+        let fields: Vec<&str> = fields.split_whitespace().collect();
+        let field = |number: usize| fields.get(number - 3).copied();
+        let ticks: u64 = field(14)?.parse::<u64>().ok()? + field(15)?.parse::<u64>().ok()?;
+        Some(Stat {
+            state: field(3)?.chars().next()?,
+            parent: field(4)?.parse().ok()?,
+            time: Duration::from_secs_f64(ticks as f64 / clock_ticks_per_second() as f64),
+            nice: field(19)?.parse().ok()?,
+        })
+    }
+}
+
+struct Stat {
+    state: char,
+    parent: u32,
+    time: Duration,
+    nice: i64,
+}

@@ -1,0 +1,193 @@
+//! Jobs on a thread pool: the loop stays free, the order is kept, nothing is lost under load.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use harness::{Connection, TIMEOUT, corpus, get, locate};
+
+use crate::support::{Hooks, pooled};
+
+const CODINGS: [&str; 2] = ["br", "zstd"];
+
+#[test]
+fn a_small_request_completes_while_a_job_is_held() {
+    if !has_threads() {
+        return;
+    }
+    let text = corpus::text(300_000);
+    for coding in CODINGS {
+        let hooks = Hooks::new();
+        hooks.order("hold");
+        let nginx = hooks
+            .watch(pooled())
+            .file("large.txt", text.clone())
+            .file("small.txt", "small")
+            .start();
+        thread::scope(|scope| {
+            let large = scope.spawn(|| get(&nginx, "/large.txt").accept(coding).send());
+            hooks.wait_for_job(0);
+            assert_eq!(get(&nginx, "/small.txt").send().text(), "small");
+            assert!(!large.is_finished());
+            hooks.release("hold");
+            assert_eq!(large.join().unwrap().decoded().unwrap(), text);
+        });
+    }
+}
+
+#[test]
+fn jobs_that_finish_in_reverse_come_out_in_order() {
+    if !has_threads() {
+        return;
+    }
+    let text = corpus::text(3 << 20);
+    for coding in CODINGS {
+        let hooks = Hooks::new();
+        hooks.order("hold.0");
+        hooks.order("hold.1");
+        let nginx = hooks.watch(pooled()).file("large.txt", text.clone()).start();
+        thread::scope(|scope| {
+            let large = scope.spawn(|| get(&nginx, "/large.txt").accept(coding).send());
+            // Both threads have a segment of the one response.
+            hooks.wait_for_job(0);
+            hooks.wait_for_job(1);
+            hooks.release("hold.1");
+            // The second thread goes on with the later segments, all of which are before the first.
+            thread::sleep(Duration::from_millis(300));
+            assert!(!large.is_finished());
+            hooks.release("hold.0");
+            let response = large.join().unwrap();
+            assert_eq!(response.coding(), coding);
+            assert!(response.decoded().unwrap() == text, "{coding}");
+        });
+    }
+}
+
+#[test]
+fn a_full_queue_loses_nothing() {
+    if !has_threads() {
+        return;
+    }
+    let text = corpus::text(2 << 20);
+    let nginx = pooled()
+        .main("thread_pool narrow threads=1 max_queue=1;")
+        .http("brotli_comp_level 5;")
+        .server("location /large { alias %%PREFIX%%/html/large.txt; brotli_thread_pool narrow; zstd_thread_pool narrow; }")
+        .file("large.txt", text.clone())
+        .allow_log("thread pool \"narrow\" queue overflow")
+        .start();
+    thread::scope(|scope| {
+        let clients: Vec<_> = (0..20)
+            .map(|i| {
+                let nginx = &nginx;
+                scope.spawn(move || get(nginx, "/large").accept(CODINGS[i % 2]).send())
+            })
+            .collect();
+        for client in clients {
+            assert!(client.join().unwrap().decoded().unwrap() == text);
+        }
+    });
+    // The event loop did none of the work: its thread is the first.
+    let times = nginx.worker().thread_times();
+    let all: Duration = times.iter().map(|thread| thread.time).sum();
+    assert!(times[0].time < all / 4, "{:?} of {all:?} in the event loop", times[0].time);
+}
+
+#[test]
+fn a_client_does_not_time_out_while_jobs_are_held() {
+    if !has_threads() {
+        return;
+    }
+    let text = corpus::text(300_000);
+    for http2 in [false, true] {
+        let hooks = Hooks::new();
+        hooks.order("hold");
+        let nginx =
+            hooks.watch(pooled()).http("send_timeout 1s;").file("large.txt", text.clone()).start();
+        thread::scope(|scope| {
+            let clients: Vec<_> = CODINGS
+                .map(|coding| {
+                    let request = get(&nginx, "/large.txt").accept(coding);
+                    scope.spawn(|| if http2 { request.http2().send() } else { request.send() })
+                })
+                .into();
+            thread::sleep(Duration::from_secs(3));
+            hooks.release("hold");
+            for client in clients {
+                assert_eq!(client.join().unwrap().decoded().unwrap(), text);
+            }
+        });
+    }
+}
+
+#[test]
+fn term_ends_the_worker_at_once() {
+    if !has_threads() {
+        return;
+    }
+    let text = corpus::text(2 << 20);
+    let mut nginx =
+        pooled().http("brotli_comp_level 11;").file("large.txt", text).start();
+    let mut clients: Vec<_> = (0..50)
+        .map(|_| {
+            let mut client = Connection::connect(nginx.port()).unwrap();
+            client.send_request("GET", "/large.txt", &[("Accept-Encoding", "br")]).unwrap();
+            client
+        })
+        .collect();
+    for client in &mut clients {
+        assert_eq!(client.read_head("GET").unwrap().status, 200);
+    }
+    let begin = Instant::now();
+    nginx.terminate_and_wait(TIMEOUT);
+    assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn a_client_that_goes_away_cancels_its_jobs() {
+    if !has_threads() {
+        return;
+    }
+    let text = corpus::text(2 << 20);
+    let hooks = Hooks::new();
+    hooks.order("hold");
+    let nginx = hooks.watch(pooled()).file("large.txt", text.clone()).start();
+    let pid = nginx.worker_pid();
+    for _ in 0..10 {
+        let mut client = Connection::connect(nginx.port()).unwrap();
+        client.send_request("GET", "/large.txt", &[("Accept-Encoding", "br")]).unwrap();
+        hooks.wait_for_job(0);
+        client.reset().unwrap();
+    }
+    hooks.release("hold");
+    assert!(get(&nginx, "/large.txt").accept("zstd").send().decoded().unwrap() == text);
+    assert_eq!(nginx.worker_pid(), pid);
+}
+
+#[test]
+fn a_panic_in_a_job_aborts_the_response_alone() {
+    if !has_threads() {
+        return;
+    }
+    let text = corpus::text(300_000);
+    for http2 in [false, true] {
+        let hooks = Hooks::new();
+        hooks.order("panic.job");
+        let nginx =
+            hooks.watch(pooled()).file("large.txt", text.clone()).allow_log("ordered at job").start();
+        let pid = nginx.worker_pid();
+        let ask = || {
+            let request = get(&nginx, "/large.txt").accept("br");
+            if http2 { request.http2() } else { request }
+        };
+        assert!(ask().try_send().is_ok_and(|response| !response.complete));
+        hooks.release("panic.job");
+        assert_eq!(ask().send().decoded().unwrap(), text);
+        assert_eq!(nginx.worker_pid(), pid);
+        assert_eq!(nginx.error_log().matches("ordered at job").count(), 1);
+    }
+}
+
+/// Whether there is a pool to test; an NGINX without threads has its own tests.
+fn has_threads() -> bool {
+    locate::nginx_has("--with-threads")
+}
