@@ -10,7 +10,7 @@ MODULE = ngx_http_compress_module.so
 
 .DEFAULT_GOAL = help
 .NOTPARALLEL:
-.PHONY: help build release paths demo serve test test-debian test-nothreads test-t check audit bench-segments \
+.PHONY: help build release paths demo serve test test-debian test-nothreads test-t test-module check audit bench-segments \
 	packages packages-build packages-check clean
 
 help: ## list the targets
@@ -39,10 +39,13 @@ demo: packages release ## show what the module does to a busy NGINX, in figures
 serve: release ## serve DIR=. on PORT=8080 with everything compressed, until interrupted
 	@build/serve.sh "$(TEST_NGINX_BINARY)" "$(CARGO_TARGET_DIR)/release/$(MODULE)" "$(or $(DIR),.)" "$(or $(PORT),8080)"
 
-# The tests want hooks in the module; a build for use has none.
+# The tests want hooks in the module; a build for use has none. cargo does not build a cdylib for its tests by itself.
 TEST_FEATURES = --features test-hooks
 
-test: packages nginx ## run all tests
+test-module: nginx
+	$(CARGO) build $(TEST_FEATURES)
+
+test: packages test-module ## run all tests
 	$(CARGO) test --workspace $(TEST_FEATURES)
 
 test-debian: packages debian ## run the tests in t/ on the distribution's packaged NGINX (Debian 12: 1.22.1)
@@ -51,7 +54,7 @@ test-debian: packages debian ## run the tests in t/ on the distribution's packag
 test-nothreads: packages nginx-nothreads ## run the tests in t/ on an NGINX without threads
 	@$(MAKE_NOTHREADS) test-t
 
-test-t: nginx ## run the tests in t/ alone; T=name runs those whose name holds it
+test-t: test-module ## run the tests in t/ alone; T=name runs those whose name holds it
 	$(CARGO) test --test t $(TEST_FEATURES) -- $(T)
 
 check: packages-check nginx ## check format, lints, documentation and shell scripts

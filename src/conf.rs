@@ -8,19 +8,23 @@ use std::ffi::{c_char, c_void};
 use std::ptr;
 
 use compress_core::codec::Coding;
-use compress_core::plan::Limits;
+use compress_core::eligible::Statuses;
+use compress_core::negotiate::Order;
+use compress_core::plan::{self, Limits};
 use nginx_sys::{
     NGX_CONF_UNSET, ngx_array_t, ngx_bufs_t, ngx_conf_t, ngx_flag_t, ngx_hash_t, ngx_int_t, ngx_uint_t,
 };
 
-use crate::ngx::Failed;
-use crate::ngx::conf::{create, merge, merge_types, result};
+use crate::ngx::conf::{create, main_conf_of, merge, merge_types, result};
+use crate::ngx::gzip::Gzip;
+use crate::ngx::{Failed, Request};
 
 /// `compress_max_waiting` and the other directives of `http` alone.
 #[repr(C)]
 pub struct MainConf {
     max_waiting: ngx_uint_t,
     stream_memory: usize,
+    gzip: Option<Gzip>,
 }
 
 /// What a location does with both codings.
@@ -28,6 +32,10 @@ pub struct MainConf {
 pub struct LocConf {
     brotli: CodingConf,
     zstd: CodingConf,
+    order: Option<Order>,
+    statuses: Option<Statuses>,
+    vary: ngx_flag_t,
+    inline: usize,
 }
 
 /// What a location does with one coding.
@@ -37,17 +45,34 @@ pub struct CodingConf {
     level: ngx_int_t,
     window_log: ngx_uint_t,
     min_length: usize,
+    max_length: usize,
     types: ngx_hash_t,
     types_keys: *mut ngx_array_t,
     buffers: ngx_bufs_t,
     segment: usize,
     tasks: ngx_int_t,
+    bypass: *mut ngx_array_t,
+    serve: ngx_uint_t,
     #[cfg(ngx_feature = "threads")]
     pool: *mut nginx_sys::ngx_thread_pool_t,
 }
 
+/// `brotli_static` and `zstd_static`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Serve {
+    /// Files beside the one that was asked for are not looked at.
+    Off,
+    /// A precompressed file goes to clients that accept its coding.
+    On,
+    /// A precompressed file goes to all clients.
+    Always,
+}
+
 const FLAG_UNSET: ngx_flag_t = NGX_CONF_UNSET as ngx_flag_t;
 const SIZE_UNSET: usize = usize::MAX;
+const POINTER_UNSET: *mut ngx_array_t = ptr::without_provenance_mut(usize::MAX);
+/// `compress_inline auto`.
+const INLINE_AUTO: usize = usize::MAX - 1;
 /// −1 is a level of Zstandard, so `NGX_CONF_UNSET` cannot say that none was set.
 const LEVEL_UNSET: ngx_int_t = ngx_int_t::MIN;
 #[cfg(ngx_feature = "threads")]
@@ -61,6 +86,20 @@ const DEFAULT_SEGMENT: usize = 1 << 20;
 const DEFAULT_TASKS: ngx_int_t = 4;
 
 impl MainConf {
+    /// The stock gzip filter, if NGINX has it.
+    pub fn gzip(&self) -> Option<Gzip> {
+        self.gzip
+    }
+
+    /// Looks at the modules beside this one.
+    ///
+    /// # Safety
+    /// `cf` is that of the `http` block.
+    pub unsafe fn find_gzip(cf: *mut ngx_conf_t) {
+        // SAFETY: the caller vouches for `cf`.
+        unsafe { main_conf_of::<Self>(cf).gzip = Gzip::find(cf) }
+    }
+
     /// Responses of a worker that may wait for a thread.
     pub fn max_waiting(&self) -> usize {
         if self.max_waiting == SIZE_UNSET { DEFAULT_MAX_WAITING } else { self.max_waiting }
@@ -78,6 +117,29 @@ impl LocConf {
         match coding {
             Coding::Brotli => &self.brotli,
             Coding::Zstd => &self.zstd,
+        }
+    }
+
+    /// Which of the codings goes first that a client weighs the same.
+    pub fn order(&self) -> Order {
+        self.order.unwrap_or_default()
+    }
+
+    /// The statuses whose responses are encoded.
+    pub fn statuses(&self) -> Statuses {
+        self.statuses.unwrap_or_default()
+    }
+
+    /// Whether `Vary` is seen to.
+    pub fn sets_vary(&self) -> bool {
+        self.vary == 1
+    }
+
+    /// Whether a body of this length is encoded in the event loop even with a pool.
+    pub fn is_inline(&self, coding: Coding, length: u64) -> bool {
+        match self.inline {
+            INLINE_AUTO => plan::is_small(coding, self.coding(coding).level(), length),
+            most => length <= most as u64,
         }
     }
 }
@@ -101,6 +163,25 @@ impl CodingConf {
     /// Shorter responses are not encoded, if their length is known.
     pub fn min_length(&self) -> u64 {
         self.min_length as u64
+    }
+
+    /// Longer responses are not encoded, if their length is known; 0 is no limit.
+    pub fn max_length(&self) -> u64 {
+        self.max_length as u64
+    }
+
+    /// Whether a string of the location's predicates says not to encode this response.
+    pub fn is_bypassed(&self, request: Request) -> bool {
+        request.has_predicate(self.bypass)
+    }
+
+    /// Whether precompressed files are served.
+    pub fn serve(&self) -> Serve {
+        match self.serve {
+            1 => Serve::On,
+            2 => Serve::Always,
+            _ => Serve::Off,
+        }
     }
 
     /// The MIME types that are encoded.
@@ -129,11 +210,14 @@ impl CodingConf {
             level: LEVEL_UNSET,
             window_log: SIZE_UNSET,
             min_length: SIZE_UNSET,
+            max_length: SIZE_UNSET,
             types: ngx_hash_t { buckets: ptr::null_mut(), size: 0 },
             types_keys: ptr::null_mut(),
             buffers: ngx_bufs_t { num: 0, size: 0 },
             segment: SIZE_UNSET,
             tasks: FLAG_UNSET,
+            bypass: POINTER_UNSET,
+            serve: SIZE_UNSET,
             #[cfg(ngx_feature = "threads")]
             pool: POOL_UNSET,
         }
@@ -144,11 +228,14 @@ impl CodingConf {
         merge(&mut self.level, above.level, LEVEL_UNSET, level);
         merge(&mut self.window_log, above.window_log, SIZE_UNSET, SIZE_UNSET);
         merge(&mut self.min_length, above.min_length, SIZE_UNSET, DEFAULT_MIN_LENGTH);
+        merge(&mut self.max_length, above.max_length, SIZE_UNSET, 0);
         if self.buffers.num == 0 {
             self.buffers = if above.buffers.num == 0 { DEFAULT_BUFFERS } else { above.buffers };
         }
         merge(&mut self.segment, above.segment, SIZE_UNSET, DEFAULT_SEGMENT);
         merge(&mut self.tasks, above.tasks, FLAG_UNSET, DEFAULT_TASKS);
+        merge(&mut self.bypass, above.bypass, POINTER_UNSET, ptr::null_mut());
+        merge(&mut self.serve, above.serve, SIZE_UNSET, 0);
         #[cfg(ngx_feature = "threads")]
         merge(&mut self.pool, above.pool, POOL_UNSET, ptr::null_mut());
         let this = (&mut self.types_keys, &mut self.types);
@@ -163,7 +250,7 @@ impl CodingConf {
 /// A callback of NGINX.
 pub unsafe extern "C" fn create_main(cf: *mut ngx_conf_t) -> *mut c_void {
     // SAFETY: NGINX reads a configuration.
-    unsafe { create(cf, MainConf { max_waiting: SIZE_UNSET, stream_memory: SIZE_UNSET }) }
+    unsafe { create(cf, MainConf { max_waiting: SIZE_UNSET, stream_memory: SIZE_UNSET, gzip: None }) }
 }
 
 /// The module's `create_loc_conf`.
@@ -172,7 +259,19 @@ pub unsafe extern "C" fn create_main(cf: *mut ngx_conf_t) -> *mut c_void {
 /// A callback of NGINX.
 pub unsafe extern "C" fn create_loc(cf: *mut ngx_conf_t) -> *mut c_void {
     // SAFETY: NGINX reads a configuration.
-    unsafe { create(cf, LocConf { brotli: CodingConf::unset(), zstd: CodingConf::unset() }) }
+    unsafe {
+        create(
+            cf,
+            LocConf {
+                brotli: CodingConf::unset(),
+                zstd: CodingConf::unset(),
+                order: None,
+                statuses: None,
+                vary: FLAG_UNSET,
+                inline: SIZE_UNSET,
+            },
+        )
+    }
 }
 
 /// The module's `merge_loc_conf`.
@@ -186,6 +285,10 @@ pub unsafe extern "C" fn merge_loc(
 ) -> *mut c_char {
     // SAFETY: NGINX passes two different configurations that `create_loc` made.
     let (above, conf) = unsafe { (&mut *above.cast::<LocConf>(), &mut *conf.cast::<LocConf>()) };
+    conf.order = conf.order.or(above.order);
+    conf.statuses = conf.statuses.or(above.statuses);
+    merge(&mut conf.vary, above.vary, FLAG_UNSET, 1);
+    merge(&mut conf.inline, above.inline, SIZE_UNSET, INLINE_AUTO);
     let merged =
         conf.brotli.merge(cf, &mut above.brotli, 6).and_then(|()| conf.zstd.merge(cf, &mut above.zstd, 1));
     result(merged)

@@ -1,19 +1,18 @@
 //! The header and the body filter: facts in, decisions of the core out.
 
-use nginx_sys::{ngx_chain_t, ngx_http_request_t, ngx_int_t};
-
 use compress_core::codec::Coding;
-use compress_core::eligible::{Facts, Limits, Statuses, eligible};
+use compress_core::eligible::{Facts, Limits, Skip, Statuses, eligible, varies};
 use compress_core::headers::cache_control_no_transform;
 use compress_core::negotiate::{Offer, Offers, negotiate};
-use compress_core::plan;
 use compress_core::stream::Body;
+use nginx_sys::{ngx_chain_t, ngx_http_request_t, ngx_int_t};
 
-use crate::conf::{CodingConf, LocConf};
+use crate::conf::{CodingConf, LocConf, MainConf};
 use crate::hooks;
 use crate::ngx::guard::guard;
 use crate::ngx::{ERROR, Failed, Request, filter};
-use crate::response::Response;
+use crate::response::{Fate, Response};
+use crate::vary;
 
 /// The header filter.
 ///
@@ -22,10 +21,11 @@ use crate::response::Response;
 pub unsafe extern "C" fn header(raw: *mut ngx_http_request_t) -> ngx_int_t {
     // SAFETY: NGINX calls with a request, which lives during the call.
     let request = unsafe { Request::from_raw(raw) };
-    match guard(Err(Failed), || {
+    let prepared = guard(Err(Failed), || {
         hooks::point("header_filter");
-        encode(request)
-    }) {
+        prepare(request)
+    });
+    match prepared {
         Ok(()) => filter::next_header(request),
         Err(Failed) => ERROR,
     }
@@ -39,8 +39,10 @@ pub unsafe extern "C" fn body(raw: *mut ngx_http_request_t, chain: *mut ngx_chai
     // SAFETY: NGINX calls with a request, which lives during the call, and its chain.
     unsafe {
         let request = Request::from_raw(raw);
-        match request.attachment::<Response>(module()) {
-            Some(response) if request.is_main() => {
+        match request.attachment() {
+            // The body of a sub-request comes here as its own and, after the postpone filter, as the main one's.
+            Some(Fate::Encoded(response)) if request.is_main() => {
+                let response = &mut **response;
                 let result = guard(Err(Failed), || {
                     hooks::point("body_filter");
                     response.filter(chain)
@@ -56,66 +58,121 @@ pub unsafe extern "C" fn body(raw: *mut ngx_http_request_t, chain: *mut ngx_chai
 }
 
 /// Decides whether the response is encoded, and prepares it for that.
-fn encode(request: Request) -> Result<(), Failed> {
-    let conf: &LocConf = request.location(module());
-    let Some(coding) = choose(request, conf) else { return Ok(()) };
-    request.decline_gzip();
+fn prepare(request: Request) -> Result<(), Failed> {
+    let conf: &LocConf = request.location();
+    let codings = [Coding::Zstd, Coding::Brotli];
+    if !request.is_main() || !codings.iter().any(|coding| conf.coding(*coding).is_enabled()) {
+        return Ok(());
+    }
+    let judge = Judge { request, conf, statuses: conf.statuses() };
+    if conf.sets_vary() && codings.iter().any(|coding| judge.varies(*coding)) {
+        vary::add_accept_encoding(request)?;
+        if request.status() == 304 {
+            vary::name_tag_as_client(request);
+        }
+    }
+    match judge.choose() {
+        Ok(coding) => encode(request, conf, coding),
+        Err(skip) => request.attach_plain(Fate::Skipped(skip)),
+    }
+}
+
+/// Changes the header, and gives the request a response that encodes.
+fn encode(request: Request, conf: &LocConf, coding: Coding) -> Result<(), Failed> {
     let length = request.content_length();
+    request.decline_gzip();
     request.set_content_encoding(coding.token())?;
-    if request.is_header_only() { Ok(()) } else { attach(request, coding, conf.coding(coding), length) }
-}
-
-/// The coding that the response can have, and that the client prefers.
-fn choose(request: Request, conf: &LocConf) -> Option<Coding> {
-    let statuses = Statuses::default();
-    let offers = Offers {
-        zstd: may_encode(request, conf.coding(Coding::Zstd), &statuses),
-        brotli: may_encode(request, conf.coding(Coding::Brotli), &statuses),
-        ..Offers::default()
-    };
-    match negotiate(request.headers_in(b"accept-encoding"), &offers)? {
-        Offer::Encode(coding) => Some(coding),
-        Offer::Gzip => None,
+    // Digests of the body that is not sent (RFC 9530, 6.5; RFC 1864).
+    for name in [&b"content-digest"[..], b"repr-digest", b"digest", b"content-md5"] {
+        request.remove_header_out(name);
     }
-}
-
-fn may_encode(request: Request, conf: &CodingConf, statuses: &Statuses) -> bool {
-    if !conf.is_enabled() || !request.is_main() {
-        return false;
+    if request.is_header_only() {
+        return Ok(());
     }
-    let facts = Facts {
-        enabled: true,
-        main_request: true,
-        tunnel: request.is_tunnel(),
-        status: request.status(),
-        encoded: request.has_content_encoding(),
-        partial: request.is_partial(),
-        length: request.content_length(),
-        type_matched: request.has_content_type().then(|| request.has_type(conf.types())),
-        response_no_transform: cache_control_no_transform(request.headers_out(b"cache-control")),
-        request_no_transform: cache_control_no_transform(request.headers_in(b"cache-control")),
-        bypass: false,
-    };
-    eligible(&facts, &Limits { statuses, min_length: conf.min_length(), max_length: 0 }).is_ok()
-}
-
-/// Gives the request a response that encodes.
-fn attach(request: Request, coding: Coding, conf: &CodingConf, length: Option<u64>) -> Result<(), Failed> {
-    let body = Body { coding, level: conf.level(), window_log: conf.window_log(), length };
-    let response = Response::new(request, body, conf.limits());
-    let response = request.attach(module(), Box::new(response))?;
+    let settings = conf.coding(coding);
+    let body = Body { coding, level: settings.level(), window_log: settings.window_log(), length };
+    let response = Box::new(Response::new(request, body, settings.limits()));
+    #[cfg_attr(not(ngx_feature = "threads"), expect(unused_variables))]
+    let response = request.attach(response, Fate::Encoded)?;
     #[cfg(ngx_feature = "threads")]
-    if let Some(pool) = conf.thread_pool()
-        && !length.is_some_and(|length| plan::is_small(coding, conf.level(), length))
+    if let Some(pool) = settings.thread_pool()
+        && !length.is_some_and(|length| conf.is_inline(coding, length))
     {
         // SAFETY: just attached, and not yet seen by anybody else.
         unsafe { (*response).queue = Some(crate::job::Queue::new(pool, response, request)) };
     }
-    #[cfg(not(ngx_feature = "threads"))]
-    let _ = response;
     Ok(())
 }
 
-fn module() -> *const nginx_sys::ngx_module_t {
-    &raw const crate::ngx_http_compress_module
+/// A response before its header is sent.
+struct Judge<'a> {
+    request: Request,
+    conf: &'a LocConf,
+    statuses: Statuses,
+}
+
+impl Judge<'_> {
+    /// The coding that the response can have, and that the client prefers; or why there is none.
+    fn choose(&self) -> Result<Coding, Skip> {
+        let (zstd, brotli) = (self.may_encode(Coding::Zstd), self.may_encode(Coding::Brotli));
+        if let (Err(a), Err(b)) = (zstd, brotli) {
+            return Err(a.max(b));
+        }
+        let gzip = self.request.main_conf::<MainConf>().gzip();
+        let offers = Offers {
+            order: self.conf.order(),
+            zstd: zstd.is_ok(),
+            brotli: brotli.is_ok(),
+            gzip: gzip.is_some_and(|gzip| gzip.would_encode(self.request)),
+        };
+        match negotiate(self.request.headers_in(b"accept-encoding"), &offers) {
+            Some(Offer::Encode(coding)) if self.is_overloaded(coding) => Err(Skip::Busy),
+            Some(Offer::Encode(coding)) => Ok(coding),
+            Some(Offer::Gzip) | None => Err(Skip::Client),
+        }
+    }
+
+    fn may_encode(&self, coding: Coding) -> Result<(), Skip> {
+        let conf = self.conf.coding(coding);
+        eligible(&self.facts(conf), &self.limits(conf))
+    }
+
+    fn varies(&self, coding: Coding) -> bool {
+        let conf = self.conf.coding(coding);
+        varies(&self.facts(conf), &self.limits(conf))
+    }
+
+    fn limits(&self, conf: &CodingConf) -> Limits<'_> {
+        Limits { statuses: &self.statuses, min_length: conf.min_length(), max_length: conf.max_length() }
+    }
+
+    fn facts(&self, conf: &CodingConf) -> Facts {
+        let request = self.request;
+        Facts {
+            enabled: conf.is_enabled(),
+            main_request: request.is_main(),
+            tunnel: request.is_tunnel(),
+            status: request.status(),
+            encoded: request.has_content_encoding(),
+            partial: request.is_partial(),
+            length: request.content_length(),
+            type_matched: request.type_is_one_of(conf.types()),
+            response_no_transform: cache_control_no_transform(request.headers_out(b"cache-control")),
+            request_no_transform: cache_control_no_transform(request.headers_in(b"cache-control")),
+            bypass: conf.is_bypassed(request),
+        }
+    }
+
+    #[cfg(ngx_feature = "threads")]
+    fn is_overloaded(&self, coding: Coding) -> bool {
+        self.conf
+            .coding(coding)
+            .thread_pool()
+            .is_some_and(|pool| crate::worker::Pool::of(pool).is_overloaded())
+    }
+
+    #[cfg(not(ngx_feature = "threads"))]
+    fn is_overloaded(&self, _: Coding) -> bool {
+        false
+    }
 }

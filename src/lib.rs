@@ -12,17 +12,18 @@ mod hooks;
 mod job;
 mod ngx;
 mod response;
+mod vary;
 mod worker;
 
+use std::ffi::CStr;
 use std::ptr::{addr_of, addr_of_mut};
 
 use nginx_sys::{
-    NGX_HTTP_MODULE, ngx_conf_t, ngx_cycle_t, ngx_http_module_t, ngx_int_t, ngx_module_t,
-    ngx_uint_t,
+    NGX_HTTP_MODULE, ngx_conf_t, ngx_cycle_t, ngx_http_module_t, ngx_int_t, ngx_module_t, ngx_uint_t,
 };
 
 static CONTEXT: ngx_http_module_t = ngx_http_module_t {
-    preconfiguration: None,
+    preconfiguration: Some(preconfiguration),
     postconfiguration: Some(postconfiguration),
     create_main_conf: Some(conf::create_main),
     init_main_conf: None,
@@ -44,8 +45,38 @@ pub static mut ngx_http_compress_module: ngx_module_t = ngx_module_t {
     ..ngx_module_t::default()
 };
 
-unsafe extern "C" fn postconfiguration(_cf: *mut ngx_conf_t) -> ngx_int_t {
+/// Modules that have the same directives: NGINX would give each directive to one of both.
+const REPLACED: [&CStr; 4] = [
+    c"ngx_http_brotli_filter_module",
+    c"ngx_http_brotli_static_module",
+    c"ngx_http_zstd_filter_module",
+    c"ngx_http_zstd_static_module",
+];
+
+unsafe extern "C" fn preconfiguration(cf: *mut ngx_conf_t) -> ngx_int_t {
+    for name in REPLACED {
+        // SAFETY: NGINX reads a configuration.
+        unsafe {
+            if ngx::conf::module(cf, name).is_some() {
+                let name = name.to_string_lossy();
+                ngx::conf::error(
+                    cf,
+                    format_args!(
+                        "\"{name}\" cannot be loaded beside \"ngx_http_compress_module\", which replaces it: \
+                         remove the \"load_module\" line of \"{name}.so\""
+                    ),
+                );
+                return ngx::ERROR;
+            }
+        }
+    }
+    ngx::OK
+}
+
+unsafe extern "C" fn postconfiguration(cf: *mut ngx_conf_t) -> ngx_int_t {
     ngx::guard::keep_panic_messages();
+    // SAFETY: NGINX has read the `http` block.
+    unsafe { conf::MainConf::find_gzip(cf) };
     ngx::filter::install(filter::header, filter::body);
     ngx::OK
 }

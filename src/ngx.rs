@@ -9,6 +9,7 @@ pub mod event;
 pub mod file;
 pub mod filter;
 pub mod guard;
+pub mod gzip;
 pub mod log;
 pub mod request;
 #[cfg(ngx_feature = "threads")]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use compress_core::eligible::Skip;
 use compress_core::job::{Encoded, JobError, JobId};
 use compress_core::parts::ReadAt;
 use compress_core::plan::{Limits, Load};
@@ -16,6 +17,14 @@ use crate::worker;
 
 #[cfg(ngx_feature = "threads")]
 use crate::job::Queue;
+
+/// What became of a response.
+pub enum Fate {
+    /// It is not encoded, for this reason.
+    Skipped(Skip),
+    /// It is.
+    Encoded(*mut Response),
+}
 
 /// Held by a request until it is freed.
 pub struct Response {

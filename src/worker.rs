@@ -160,6 +160,7 @@ mod pool {
         pub fn refused(&self, response: *mut Response) {
             self.threads.job_refused();
             let mut dispatch = self.dispatch.borrow_mut();
+            dispatch.refused();
             dispatch.wait(response);
             if dispatch.out() == 0 {
                 self.retry.borrow_mut().set_timer(RETRY);
@@ -195,6 +196,9 @@ mod pool {
     unsafe extern "C" fn on_retry(event: *mut ngx_event_t) {
         // SAFETY: pools live as long as the worker.
         let pool = unsafe { &*fired::<Pool>(event).0 };
-        guard((), || pool.wake());
+        guard((), || {
+            pool.dispatch.borrow_mut().retry();
+            pool.wake();
+        });
     }
 }

@@ -6,18 +6,8 @@ use harness::{Builder, Nginx, Response, Upstream, corpus, get, locate, tools};
 
 use crate::support::{inline, pooled};
 
-const LENGTHS: [usize; 10] = [
-    1,
-    20,
-    4096,
-    131_071,
-    131_072,
-    131_073,
-    (1 << 20) - 1,
-    1 << 20,
-    (1 << 20) + 1,
-    (3 << 20) + 17,
-];
+const LENGTHS: [usize; 10] =
+    [1, 20, 4096, 131_071, 131_072, 131_073, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, (3 << 20) + 17];
 const LARGEST: usize = 20 << 20;
 
 /// How a body reaches the filter.
@@ -94,7 +84,8 @@ fn check(response: &Response, coding: &str, text: &[u8], what: &str) {
 /// the others rotate.
 fn sample(nginx: &Nginx) {
     let text = corpus::text(LARGEST);
-    let cases: Vec<_> = levels().flat_map(|level| SOURCES.map(|source| (level, source))).enumerate().collect();
+    let cases: Vec<_> =
+        levels().flat_map(|level| SOURCES.map(|source| (level, source))).enumerate().collect();
     thread::scope(|scope| {
         for thread in 0..2 {
             let (cases, text) = (&cases, &text);
@@ -105,7 +96,8 @@ fn sample(nginx: &Nginx) {
                         let slow = *coding == "br" && *level >= 10 || *coding == "zstd" && *level >= 16;
                         let lengths = if slow { &LENGTHS[..6] } else { &LENGTHS[..] };
                         let length = lengths[(i + turn * 7) % lengths.len()];
-                        let request = get(nginx, &format!("/{}/{length}.txt", place(coding, *level, *source)));
+                        let request =
+                            get(nginx, &format!("/{}/{length}.txt", place(coding, *level, *source)));
                         let http2 = (i / 2 + turn) % 2 == 0;
                         let request = if http2 { request.http2() } else { request };
                         let response = request.accept(coding).send();
@@ -182,11 +174,9 @@ fn http_1_0_and_tls() {
     let builder = if locate::nginx_has("--with-threads") { pooled() } else { inline() };
     let nginx = builder.tls().file("a.txt", text.clone()).start();
     for coding in ["br", "zstd"] {
-        for request in [
-            get(&nginx, "/a.txt").http10(),
-            get(&nginx, "/a.txt").tls(),
-            get(&nginx, "/a.txt").tls().http2(),
-        ] {
+        for request in
+            [get(&nginx, "/a.txt").http10(), get(&nginx, "/a.txt").tls(), get(&nginx, "/a.txt").tls().http2()]
+        {
             check(&request.clone().accept(coding).send(), coding, &text, &format!("{request:?}"));
         }
     }

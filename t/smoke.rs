@@ -138,13 +138,6 @@ fn reload_quit_and_what_proc_tells() {
 }
 
 #[test]
-fn workers_have_the_variables_that_were_set() {
-    let nginx = Nginx::builder().without_module().env("HARNESS_TEST", "%%PREFIX%%").start();
-    let environment = std::fs::read(format!("/proc/{}/environ", nginx.worker_pid())).unwrap();
-    let _ = environment;
-}
-
-#[test]
 fn checks_configurations() {
     let good = Nginx::builder().without_module().server("location / { return 204; }").check();
     good.assert_ok();

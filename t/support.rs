@@ -53,7 +53,9 @@ impl Drop for Hooks {
 
 /// An NGINX with a pool of two threads, which both codings use for all types.
 pub fn pooled() -> Builder {
-    inline().main("thread_pool compress threads=2;").http("brotli_thread_pool compress; zstd_thread_pool compress;")
+    inline()
+        .main("thread_pool compress threads=2;")
+        .http("brotli_thread_pool compress; zstd_thread_pool compress;")
 }
 
 /// An NGINX that encodes in its event loop.

@@ -151,7 +151,8 @@ pub trait Encoder: Send {
     /// The bytes of memory that the encoder holds now.
     fn memory(&self) -> usize;
 
-    /// Gives back what only the segment needed that was encoded last; the rest is kept for the next.
+    /// Ends the segment, finished or not, and gives memory back that neither it nor the one before needed; the rest is
+    /// kept for the next. Called once after each segment.
     fn reset(&mut self);
 }
 

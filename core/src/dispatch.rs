@@ -18,18 +18,20 @@ const BUSY: Duration = Duration::from_millis(2);
 pub struct Dispatch<T> {
     waiting: VecDeque<T>,
     out: usize,
+    /// The pool refused a job: its queue is full of the work of others.
+    full: bool,
 }
 
 impl<T: Copy + PartialEq> Default for Dispatch<T> {
     fn default() -> Self {
-        Self { waiting: VecDeque::new(), out: 0 }
+        Self { waiting: VecDeque::new(), out: 0, full: false }
     }
 }
 
 impl<T: Copy + PartialEq> Dispatch<T> {
     /// Whether the pool may be given one more job.
     pub fn has_room(&self, threads: &Threads) -> bool {
-        self.out < threads.known() + AHEAD
+        !self.full && self.out < threads.known() + AHEAD
     }
 
     /// Whether a response that did not wait may go first: there is room, and nobody waits.
@@ -72,6 +74,17 @@ impl<T: Copy + PartialEq> Dispatch<T> {
     /// A job came back.
     pub fn returned(&mut self) {
         self.out -= 1;
+        self.full = false;
+    }
+
+    /// A job was refused. No other is tried until one came back, or until [`retry`](Self::retry).
+    pub fn refused(&mut self) {
+        self.full = true;
+    }
+
+    /// Some time has passed since a job was refused.
+    pub fn retry(&mut self) {
+        self.full = false;
     }
 }
 
@@ -172,6 +185,21 @@ mod tests {
         threads.job_started(false);
         threads.job_done(Duration::from_millis(10));
         assert_eq!(threads.idle(), 1);
+    }
+
+    #[test]
+    fn after_a_refused_post_nobody_tries_until_something_changed() {
+        let (mut dispatch, threads) = (Dispatch::default(), Threads::default());
+        dispatch.posted();
+        dispatch.refused();
+        dispatch.wait('a');
+        assert_eq!(dispatch.next(&threads), None);
+        dispatch.returned();
+        assert_eq!(dispatch.next(&threads), Some('a'));
+        dispatch.refused();
+        dispatch.wait('a');
+        dispatch.retry();
+        assert_eq!(dispatch.next(&threads), Some('a'));
     }
 
     #[test]

@@ -102,7 +102,8 @@ mod tests {
         let a = parked.put(Box::new(Sized(40)));
         let b = parked.put(Box::new(Sized(40)));
         assert!(parked.has_room(20) && !parked.has_room(21));
-        let a = parked.put(parked.take(a).unwrap());
+        let taken = parked.take(a).unwrap();
+        let a = parked.put(taken);
         let c = parked.put(Box::new(Sized(40)));
         assert!(parked.take(b).is_none());
         assert_eq!(parked.used(), 80);

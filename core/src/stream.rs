@@ -219,10 +219,10 @@ impl Stream {
             self.open = encoded.encoder.map_or(Open::None, |encoder| Open::Parked(parked.put(encoder)));
         }
         let index = id.checked_sub(self.first_slot).and_then(|index| usize::try_from(index).ok());
-        if let Some(slot) = index.and_then(|index| self.slots.get_mut(index)) {
-            if let Slot::Running { flush, last } = *slot {
-                *slot = Slot::Done(Output { data: encoded.data, flush, last });
-            }
+        if let Some(slot) = index.and_then(|index| self.slots.get_mut(index))
+            && let Slot::Running { flush, last } = *slot
+        {
+            *slot = Slot::Done(Output { data: encoded.data, flush, last });
         }
         Ok(())
     }

@@ -4,16 +4,19 @@ use std::ffi::{CStr, c_char, c_void};
 use std::mem::offset_of;
 use std::ptr;
 
+use compress_core::eligible::Statuses;
+use compress_core::negotiate::Order;
 use nginx_sys::{
     NGX_CONF_1MORE, NGX_CONF_FLAG, NGX_CONF_TAKE1, NGX_CONF_TAKE2, NGX_HTTP_LIF_CONF, ngx_command_t,
-    ngx_conf_check_num_bounds, ngx_conf_num_bounds_t, ngx_conf_post_t, ngx_conf_set_bufs_slot,
-    ngx_conf_set_flag_slot, ngx_conf_set_num_slot, ngx_conf_set_size_slot, ngx_conf_t,
-    ngx_http_html_default_types, ngx_http_types_slot, ngx_int_t, ngx_str_t,
+    ngx_conf_check_num_bounds, ngx_conf_enum_t, ngx_conf_num_bounds_t, ngx_conf_post_t,
+    ngx_conf_set_bufs_slot, ngx_conf_set_enum_slot, ngx_conf_set_flag_slot, ngx_conf_set_num_slot,
+    ngx_conf_set_size_slot, ngx_conf_t, ngx_http_html_default_types, ngx_http_set_predicate_slot,
+    ngx_http_types_slot, ngx_int_t, ngx_str_t,
 };
 use ngx::core::NGX_CONF_OK;
 use ngx::ngx_string;
 
-use super::{CodingConf, LEVEL_UNSET, LocConf, MainConf};
+use super::{CodingConf, INLINE_AUTO, LEVEL_UNSET, LocConf, MainConf, SIZE_UNSET};
 use crate::ngx::conf::{EVERYWHERE, Setter, arguments, command, error, main_command, refused};
 
 const FLAG: u32 = EVERYWHERE | NGX_HTTP_LIF_CONF | NGX_CONF_FLAG;
@@ -55,13 +58,16 @@ const fn pool(name: ngx_str_t, coding: usize) -> ngx_command_t {
 
 /// The directives, as NGINX reads them.
 #[rustfmt::skip]
-pub static mut COMMANDS: [ngx_command_t; 21] = [
+pub static mut COMMANDS: [ngx_command_t; 31] = [
     plain(ngx_string!("brotli"), FLAG, ngx_conf_set_flag_slot, BROTLI + offset_of!(CodingConf, enable)),
     types(ngx_string!("brotli_types"), BROTLI),
     checked(ngx_string!("brotli_comp_level"), ONE, set_level, BROTLI + offset_of!(CodingConf, level), &BROTLI_LEVELS),
     checked(ngx_string!("brotli_window"), ONE, ngx_conf_set_size_slot, BROTLI + offset_of!(CodingConf, window_log), &BROTLI_WINDOWS),
     plain(ngx_string!("brotli_min_length"), ONE, ngx_conf_set_size_slot, BROTLI + offset_of!(CodingConf, min_length)),
     plain(ngx_string!("brotli_buffers"), TWO, ngx_conf_set_bufs_slot, BROTLI + offset_of!(CodingConf, buffers)),
+    plain(ngx_string!("brotli_max_length"), ONE, ngx_conf_set_size_slot, BROTLI + offset_of!(CodingConf, max_length)),
+    plain(ngx_string!("brotli_bypass"), MORE, ngx_http_set_predicate_slot, BROTLI + offset_of!(CodingConf, bypass)),
+    checked(ngx_string!("brotli_static"), ONE, ngx_conf_set_enum_slot, BROTLI + offset_of!(CodingConf, serve), &raw const SERVE),
     pool(ngx_string!("brotli_thread_pool"), BROTLI),
     checked(ngx_string!("brotli_parallel_segment_size"), ONE, ngx_conf_set_size_slot, BROTLI + offset_of!(CodingConf, segment), &SEGMENTS),
     checked(ngx_string!("brotli_parallel_tasks"), ONE, ngx_conf_set_num_slot, BROTLI + offset_of!(CodingConf, tasks), &TASKS),
@@ -72,10 +78,17 @@ pub static mut COMMANDS: [ngx_command_t; 21] = [
     checked(ngx_string!("zstd_window_log"), ONE, ngx_conf_set_num_slot, ZSTD + offset_of!(CodingConf, window_log), &ZSTD_WINDOW_LOGS),
     plain(ngx_string!("zstd_min_length"), ONE, ngx_conf_set_size_slot, ZSTD + offset_of!(CodingConf, min_length)),
     plain(ngx_string!("zstd_buffers"), TWO, ngx_conf_set_bufs_slot, ZSTD + offset_of!(CodingConf, buffers)),
+    plain(ngx_string!("zstd_max_length"), ONE, ngx_conf_set_size_slot, ZSTD + offset_of!(CodingConf, max_length)),
+    plain(ngx_string!("zstd_bypass"), MORE, ngx_http_set_predicate_slot, ZSTD + offset_of!(CodingConf, bypass)),
+    checked(ngx_string!("zstd_static"), ONE, ngx_conf_set_enum_slot, ZSTD + offset_of!(CodingConf, serve), &raw const SERVE),
     pool(ngx_string!("zstd_thread_pool"), ZSTD),
     checked(ngx_string!("zstd_parallel_segment_size"), ONE, ngx_conf_set_size_slot, ZSTD + offset_of!(CodingConf, segment), &SEGMENTS),
     checked(ngx_string!("zstd_parallel_tasks"), ONE, ngx_conf_set_num_slot, ZSTD + offset_of!(CodingConf, tasks), &TASKS),
 
+    plain(ngx_string!("compress_order"), MORE, set_order, 0),
+    plain(ngx_string!("compress_statuses"), MORE, set_statuses, 0),
+    plain(ngx_string!("compress_vary"), EVERYWHERE | NGX_CONF_FLAG, ngx_conf_set_flag_slot, offset_of!(LocConf, vary)),
+    plain(ngx_string!("compress_inline"), ONE, set_inline, offset_of!(LocConf, inline)),
     main_command(ngx_string!("compress_max_waiting"), NGX_CONF_TAKE1, ngx_conf_set_num_slot, offset_of!(MainConf, max_waiting), (&raw const WAITING).cast_mut().cast()),
     main_command(ngx_string!("compress_stream_memory"), NGX_CONF_TAKE1, ngx_conf_set_size_slot, offset_of!(MainConf, stream_memory), ptr::null_mut()),
     ngx_command_t::empty(),
@@ -103,6 +116,13 @@ static TASKS: ngx_conf_num_bounds_t = bounds(1, 64);
 static ZSTD_WINDOW_LOGS: ngx_conf_num_bounds_t = bounds(10, 23);
 static BROTLI_WINDOWS: ngx_conf_post_t = ngx_conf_post_t { post_handler: Some(take_brotli_window) };
 static SEGMENTS: ngx_conf_post_t = ngx_conf_post_t { post_handler: Some(check_segment) };
+
+static mut SERVE: [ngx_conf_enum_t; 4] = [
+    ngx_conf_enum_t { name: ngx_string!("off"), value: 0 },
+    ngx_conf_enum_t { name: ngx_string!("on"), value: 1 },
+    ngx_conf_enum_t { name: ngx_string!("always"), value: 2 },
+    ngx_conf_enum_t { name: ngx_str_t::empty(), value: 0 },
+];
 
 const fn bounds(low: ngx_int_t, high: ngx_int_t) -> ngx_conf_num_bounds_t {
     ngx_conf_num_bounds_t { post_handler: Some(ngx_conf_check_num_bounds), low, high }
@@ -162,6 +182,66 @@ unsafe extern "C" fn check_segment(cf: *mut ngx_conf_t, _: *mut c_void, data: *m
     }
     // SAFETY: the configuration that is being read.
     unsafe { error(cf, "value must be between 64k and 16m") }
+}
+
+/// The arguments of `compress_order`.
+unsafe extern "C" fn set_order(cf: *mut ngx_conf_t, _: *mut ngx_command_t, conf: *mut c_void) -> *mut c_char {
+    // SAFETY: NGINX calls with the location's configuration.
+    unsafe {
+        let conf = &mut *conf.cast::<LocConf>();
+        if conf.order.is_some() {
+            return refused(DUPLICATE);
+        }
+        match Order::from_tokens(arguments(cf)[1..].iter().map(|argument| argument.as_bytes())) {
+            Ok(order) => conf.order = Some(order),
+            Err(words) => return error(cf, format_args!("{words} in \"compress_order\" directive")),
+        }
+    }
+    NGX_CONF_OK
+}
+
+/// The arguments of `compress_statuses`.
+unsafe extern "C" fn set_statuses(
+    cf: *mut ngx_conf_t,
+    _: *mut ngx_command_t,
+    conf: *mut c_void,
+) -> *mut c_char {
+    // SAFETY: NGINX calls with the location's configuration.
+    unsafe {
+        let conf = &mut *conf.cast::<LocConf>();
+        if conf.statuses.is_some() {
+            return refused(DUPLICATE);
+        }
+        let mut statuses = Statuses::empty();
+        for argument in &arguments(cf)[1..] {
+            if let Err(words) = statuses.add(argument.as_bytes()) {
+                let value = argument.as_bytes().escape_ascii();
+                return error(
+                    cf,
+                    format_args!("invalid value \"{value}\" in \"compress_statuses\" directive, it {words}"),
+                );
+            }
+        }
+        conf.statuses = Some(statuses);
+    }
+    NGX_CONF_OK
+}
+
+/// A size, or `auto`.
+unsafe extern "C" fn set_inline(
+    cf: *mut ngx_conf_t,
+    cmd: *mut ngx_command_t,
+    conf: *mut c_void,
+) -> *mut c_char {
+    // SAFETY: NGINX calls with the command that is being read and the location's configuration.
+    unsafe {
+        let place = &mut (*conf.cast::<LocConf>()).inline;
+        if *place == SIZE_UNSET && arguments(cf)[1].as_bytes() == b"auto" {
+            *place = INLINE_AUTO;
+            return NGX_CONF_OK;
+        }
+        ngx_conf_set_size_slot(cf, cmd, conf)
+    }
 }
 
 /// The name of a pool; NGINX says later if no `thread_pool` directive defines it.

@@ -7,8 +7,8 @@ use std::ptr;
 use nginx_sys::{
     NGX_HTTP_LOC_CONF, NGX_HTTP_LOC_CONF_OFFSET, NGX_HTTP_MAIN_CONF, NGX_HTTP_MAIN_CONF_OFFSET,
     NGX_HTTP_SRV_CONF, NGX_LOG_EMERG, ngx_array_t, ngx_command_t, ngx_conf_t, ngx_cycle_t, ngx_hash_t,
-    ngx_http_conf_ctx_t, ngx_http_html_default_types, ngx_http_merge_types, ngx_http_module, ngx_palloc,
-    ngx_str_t, ngx_uint_t,
+    ngx_http_conf_ctx_t, ngx_http_html_default_types, ngx_http_merge_types, ngx_http_module, ngx_module_t,
+    ngx_palloc, ngx_str_t, ngx_uint_t,
 };
 use ngx::core::{NGX_CONF_ERROR, NGX_CONF_OK};
 use ngx::ngx_conf_log_error;
@@ -130,5 +130,36 @@ pub unsafe fn main_conf<'a, T>(cycle: *mut ngx_cycle_t) -> Option<&'a T> {
         let contexts = http.cast::<ngx_http_conf_ctx_t>().as_ref()?;
         let module = &*(&raw const crate::ngx_http_compress_module);
         (*contexts.main_conf.add(module.ctx_index)).cast::<T>().as_ref()
+    }
+}
+
+/// A module of the cycle that is being made, by its name.
+///
+/// # Safety
+/// `cf` is the configuration that is being read.
+pub unsafe fn module<'a>(cf: *mut ngx_conf_t, name: &CStr) -> Option<&'a ngx_module_t> {
+    // SAFETY: the list ends with NULL; every module that is linked or loaded has a name.
+    unsafe {
+        let mut modules = (*(*cf).cycle).modules;
+        while let Some(module) = (*modules).as_ref() {
+            if CStr::from_ptr(module.name) == name {
+                return Some(module);
+            }
+            modules = modules.add(1);
+        }
+    }
+    None
+}
+
+/// The module's main configuration while it is being read.
+///
+/// # Safety
+/// `cf` is that of the `http` block, and `T` what the module's create_main_conf makes.
+pub unsafe fn main_conf_of<'a, T>(cf: *mut ngx_conf_t) -> &'a mut T {
+    // SAFETY: the caller vouches for both.
+    unsafe {
+        let contexts = &*(*cf).ctx.cast::<ngx_http_conf_ctx_t>();
+        let module = &*(&raw const crate::ngx_http_compress_module);
+        &mut *(*contexts.main_conf.add(module.ctx_index)).cast::<T>()
     }
 }

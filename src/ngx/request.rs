@@ -2,17 +2,18 @@
 
 use std::ffi::c_void;
 use std::ptr;
-use std::slice;
 
 use nginx_sys::{
-    NGX_HTTP_GZIP_BUFFERED, NGX_HTTP_WRITE_BUFFERED, ngx_add_timer, ngx_buf_tag_t, ngx_connection_t,
-    ngx_del_timer, ngx_hash_t, ngx_http_cleanup_add, ngx_http_core_loc_conf_t, ngx_http_core_module,
-    ngx_http_finalize_request, ngx_http_log_ctx_t, ngx_http_request_t, ngx_http_run_posted_requests,
-    ngx_http_test_content_type, ngx_http_weak_etag, ngx_list_part_t, ngx_list_push, ngx_list_t, ngx_log_t,
-    ngx_module_t, ngx_msec_t, ngx_pool_cleanup_add, ngx_pool_t, ngx_str_t, ngx_table_elt_t,
+    NGX_HTTP_GZIP_BUFFERED, NGX_HTTP_WRITE_BUFFERED, ngx_add_timer, ngx_array_t, ngx_buf_tag_t,
+    ngx_connection_t, ngx_del_timer, ngx_hash_t, ngx_http_cleanup_add, ngx_http_core_loc_conf_t,
+    ngx_http_core_module, ngx_http_finalize_request, ngx_http_log_ctx_t, ngx_http_request_t,
+    ngx_http_run_posted_requests, ngx_http_test_content_type, ngx_http_test_predicates, ngx_http_weak_etag,
+    ngx_list_part_t, ngx_list_push, ngx_list_t, ngx_log_t, ngx_module_t, ngx_msec_t, ngx_palloc,
+    ngx_pool_cleanup_add, ngx_pool_t, ngx_str_t, ngx_table_elt_t, ngx_uint_t,
 };
 
-use super::{ERROR, Failed, guard};
+use super::{ERROR, Failed, OK, guard};
+use crate::response::Fate;
 
 /// A request, in the event loop, while it lives.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,9 +75,17 @@ impl Request {
         self.status() == 101
     }
 
-    /// Whether the response has a `Content-Type`.
-    pub fn has_content_type(self) -> bool {
-        self.get().headers_out.content_type.len > 0
+    /// Whether the type of the response is one of `types`; `None` if it has no type. A 304 has lost its type, but
+    /// not its length (ngx_http_not_modified_header_filter).
+    pub fn type_is_one_of(self, types: &ngx_hash_t) -> Option<bool> {
+        let out = &mut self.get_mut().headers_out;
+        let shown = out.content_type.len;
+        if self.status() == 304 {
+            out.content_type.len = out.content_type_len;
+        }
+        let matched = (out.content_type.len > 0).then(|| self.has_type(types));
+        out.content_type.len = shown;
+        matched
     }
 
     /// Whether the type of the response is one of `types`.
@@ -100,34 +109,87 @@ impl Request {
     /// # Errors
     /// No memory.
     pub fn set_content_encoding(self, token: &'static str) -> Result<(), Failed> {
+        let header = self.push_header_out("Content-Encoding", token)?;
         let out = &mut self.get_mut().headers_out;
+        out.content_encoding = header;
+        out.content_length_n = -1;
+        clear(&mut out.content_length);
+        self.get_mut().set_allow_ranges(0);
+        clear(&mut out.accept_ranges);
+        self.weaken_etag();
+        Ok(())
+    }
+
+    /// Adds a header to the response.
+    ///
+    /// # Errors
+    /// No memory.
+    pub fn add_header_out(self, name: &'static str, value: &'static str) -> Result<(), Failed> {
+        self.push_header_out(name, value).map(drop)
+    }
+
+    fn push_header_out(
+        self,
+        name: &'static str,
+        value: &'static str,
+    ) -> Result<*mut ngx_table_elt_t, Failed> {
         // SAFETY: the list is the request's; a new element is written in full.
         unsafe {
-            let header: *mut ngx_table_elt_t = ngx_list_push(&mut out.headers).cast();
+            let header: *mut ngx_table_elt_t = ngx_list_push(&mut self.get_mut().headers_out.headers).cast();
             if header.is_null() {
                 return Err(Failed);
             }
             let mut element: ngx_table_elt_t = std::mem::zeroed();
             element.hash = 1;
-            element.key = static_str("Content-Encoding");
-            element.value = static_str(token);
+            element.key = static_str(name);
+            element.value = static_str(value);
             header.write(element);
-            out.content_encoding = header;
+            Ok(header)
         }
-        out.content_length_n = -1;
-        clear(&mut out.content_length);
-        self.get_mut().set_allow_ranges(0);
-        clear(&mut out.accept_ranges);
+    }
+
+    /// Replaces the values of the response's headers of this name, which is in lower case; `None` removes one.
+    ///
+    /// # Errors
+    /// No memory.
+    pub fn change_headers_out(
+        self,
+        name: &'static [u8],
+        mut change: impl FnMut(&[u8]) -> Option<Vec<u8>>,
+    ) -> Result<(), Failed> {
+        for header in named(&self.get().headers_out.headers, name) {
+            // SAFETY: the element lives in the request's list, and nobody else looks at it now.
+            let header = unsafe { &mut *header };
+            let value = change(header.value.as_bytes());
+            match value {
+                None => header.hash = 0,
+                Some(value) if value == header.value.as_bytes() => {}
+                // SAFETY: the pool is the request's.
+                Some(value) => unsafe {
+                    header.value = ngx_str_t::from_bytes(self.pool(), &value).ok_or(Failed)?;
+                },
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of `ETag`.
+    pub fn etag(self) -> Option<&'static [u8]> {
+        // SAFETY: NULL, or the header's place in the list.
+        unsafe { self.get().headers_out.etag.as_ref() }.map(|header| header.value.as_bytes())
+    }
+
+    /// Makes a strong `ETag` a weak one.
+    pub fn weaken_etag(self) {
         // SAFETY: a live request.
         unsafe { ngx_http_weak_etag(self.0) };
-        Ok(())
     }
 
     /// Removes the response's headers of this name, which is in lower case.
     pub fn remove_header_out(self, name: &'static [u8]) {
-        for header in elements(&self.get().headers_out.headers).filter(|header| is_named(header, name)) {
+        for header in named(&self.get().headers_out.headers, name) {
             // SAFETY: the element lives in the request's list, and nobody else looks at it now.
-            unsafe { (*ptr::from_ref(header).cast_mut()).hash = 0 };
+            unsafe { (*header).hash = 0 };
         }
     }
 
@@ -138,23 +200,55 @@ impl Request {
         request.set_gzip_ok(0);
     }
 
+    /// Whether `gzip_vary` is on.
+    pub fn has_gzip_vary(self) -> bool {
+        self.core_location().gzip_vary == 1
+    }
+
     /// Lets NGINX add `Vary: Accept-Encoding` if `gzip_vary` is on.
     pub fn set_gzip_vary(self) {
         self.get_mut().set_gzip_vary(1);
     }
 
+    /// Whether one of the strings of `predicates` (NULL: none) is neither empty nor "0".
+    pub fn has_predicate(self, predicates: *mut ngx_array_t) -> bool {
+        // SAFETY: a live request, and an array that ngx_http_set_predicate_slot made.
+        !predicates.is_null() && unsafe { ngx_http_test_predicates(self.0, predicates) } != OK
+    }
+
     /// What the module attached to the request.
-    pub fn attachment<T>(self, module: *const ngx_module_t) -> Option<&'static mut T> {
-        // SAFETY: only `attach` writes the module's place, with a `T`, which lives as long as the request; the
-        // event loop has one user of it at a time.
-        unsafe { (*self.get().ctx.add((*module).ctx_index)).cast::<T>().as_mut() }
+    pub fn attachment(self) -> Option<&'static mut Fate> {
+        // SAFETY: only the two functions below write the module's place, with a `Fate`, which lives as long as the
+        // request; the event loop has one user of it at a time.
+        unsafe { (*self.context()).cast::<Fate>().as_mut() }
+    }
+
+    /// Attaches a fate that needs no drop.
+    ///
+    /// # Errors
+    /// No memory.
+    pub fn attach_plain(self, fate: Fate) -> Result<(), Failed> {
+        // SAFETY: the pool is the request's; the place is written in full.
+        unsafe {
+            let place: *mut Fate = ngx_palloc(self.pool(), size_of::<Fate>()).cast();
+            if place.is_null() {
+                return Err(Failed);
+            }
+            place.write(fate);
+            *self.context() = place.cast();
+        }
+        Ok(())
     }
 
     /// Attaches a value, until the request is freed.
     ///
     /// # Errors
     /// No memory.
-    pub fn attach<T: Attached>(self, module: *const ngx_module_t, value: Box<T>) -> Result<*mut T, Failed> {
+    pub fn attach<T: Attached>(
+        self,
+        value: Box<T>,
+        fate: fn(*mut T) -> Fate,
+    ) -> Result<*mut T, Failed> {
         // SAFETY: the two cleanups get the same pointer: the first to run borrows, the second, with the pool, owns.
         unsafe {
             let freed = ngx_pool_cleanup_add(self.pool(), 0);
@@ -167,9 +261,15 @@ impl Request {
             (*freed).data = raw.cast();
             (*ended).handler = Some(end::<T>);
             (*ended).data = raw.cast();
-            *self.get().ctx.add((*module).ctx_index) = raw.cast();
+            self.attach_plain(fate(raw))?;
             Ok(raw)
         }
+    }
+
+    /// The module's place in the request.
+    fn context(self) -> *mut *mut c_void {
+        // SAFETY: a request has a place for each module.
+        unsafe { self.get().ctx.add(module().ctx_index) }
     }
 
     /// Keeps the request's memory until [`release`](Self::release): jobs are out. Once per request, since NGINX
@@ -243,11 +343,12 @@ impl Request {
 
     /// `send_timeout` of the location.
     pub fn send_timeout(self) -> ngx_msec_t {
+        self.core_location().send_timeout
+    }
+
+    fn core_location(self) -> &'static ngx_http_core_loc_conf_t {
         // SAFETY: every location has a configuration of the core module.
-        unsafe {
-            let conf = *self.get().loc_conf.add((*(&raw const ngx_http_core_module)).ctx_index);
-            (*conf.cast::<ngx_http_core_loc_conf_t>()).send_timeout
-        }
+        unsafe { &*self.location_of((*(&raw const ngx_http_core_module)).ctx_index).cast() }
     }
 
     /// Gives the client its `send_timeout` anew, if it runs.
@@ -262,10 +363,22 @@ impl Request {
         }
     }
 
-    /// The configuration of the module in this location.
-    pub fn location<T>(self, module: *const ngx_module_t) -> &'static T {
+    /// The configuration of this module in this location.
+    pub fn location<T>(self) -> &'static T {
         // SAFETY: NGINX made a `T` by the module's create_loc_conf for every location.
-        unsafe { &*(*self.get().loc_conf.add((*module).ctx_index)).cast::<T>() }
+        unsafe { &*self.location_of(module().ctx_index).cast::<T>() }
+    }
+
+    /// The configuration of any module in this location, by its place.
+    pub fn location_of(self, context: ngx_uint_t) -> *const c_void {
+        // SAFETY: every location has a place for each module.
+        unsafe { *self.get().loc_conf.add(context) }
+    }
+
+    /// The main configuration of this module.
+    pub fn main_conf<T>(self) -> &'static T {
+        // SAFETY: NGINX made a `T` by the module's create_main_conf.
+        unsafe { &*(*self.get().main_conf.add(module().ctx_index)).cast::<T>() }
     }
 
     /// The request's memory.
@@ -299,6 +412,11 @@ impl Request {
     }
 }
 
+fn module() -> &'static ngx_module_t {
+    // SAFETY: NGINX writes it only while the configuration is read.
+    unsafe { &*(&raw const crate::ngx_http_compress_module) }
+}
+
 fn clear(header: &mut *mut ngx_table_elt_t) {
     // SAFETY: NULL, or the header's place in the request's list.
     if let Some(element) = unsafe { header.as_mut() } {
@@ -312,24 +430,35 @@ fn static_str(text: &'static str) -> ngx_str_t {
 }
 
 fn values(list: &'static ngx_list_t, name: &'static [u8]) -> impl Iterator<Item = &'static [u8]> {
-    elements(list).filter(move |header| is_named(header, name)).map(|header| header.value.as_bytes())
+    // SAFETY: the value lives in the request's memory.
+    named(list, name).map(|header| unsafe { (*header).value.as_bytes() })
 }
 
-fn is_named(header: &ngx_table_elt_t, name: &[u8]) -> bool {
-    header.hash != 0 && header.key.as_bytes().eq_ignore_ascii_case(name)
-}
-
-/// The elements of a list of headers.
-fn elements(list: &'static ngx_list_t) -> impl Iterator<Item = &'static ngx_table_elt_t> {
+/// The elements of a list of headers that have this name, which is in lower case, and were not removed.
+fn named(list: &ngx_list_t, name: &'static [u8]) -> impl Iterator<Item = *mut ngx_table_elt_t> + use<> {
     let mut part: *const ngx_list_part_t = &raw const list.part;
-    std::iter::from_fn(move || {
-        // SAFETY: the parts of a list are linked and end with NULL; each has `nelts` elements.
+    let mut parts = std::iter::from_fn(move || {
+        // SAFETY: the parts of a list are linked and end with NULL.
         let this = unsafe { part.as_ref() }?;
         part = this.next;
-        let elements = this.elts.cast::<ngx_table_elt_t>();
-        Some(if this.nelts == 0 { &[] } else { unsafe { slice::from_raw_parts(elements, this.nelts) } })
+        Some((this.elts.cast::<ngx_table_elt_t>(), this.nelts))
+    });
+    let mut rest = (ptr::null_mut::<ngx_table_elt_t>(), 0);
+    std::iter::from_fn(move || {
+        loop {
+            while rest.1 == 0 {
+                rest = parts.next()?;
+            }
+            let header = rest.0;
+            // SAFETY: a part has as many elements as it says.
+            unsafe {
+                rest = (header.add(1), rest.1 - 1);
+                if (*header).hash != 0 && (*header).key.as_bytes().eq_ignore_ascii_case(name) {
+                    return Some(header);
+                }
+            }
+        }
     })
-    .flatten()
 }
 
 unsafe extern "C" fn end<T: Attached>(data: *mut c_void) {

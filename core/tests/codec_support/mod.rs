@@ -1,4 +1,6 @@
-//! Bodies and decoders for the tests of the encoders.
+//! Bodies and decoders for the tests of the encoders, and of what uses them.
+// Not every test that includes this uses all of it.
+#![allow(dead_code)]
 
 use std::io::Read;
 
@@ -68,7 +70,7 @@ fn text(length: usize, random: &mut Random) -> Vec<u8> {
     let mut text = Vec::with_capacity(length + 16);
     while text.len() < length {
         text.extend_from_slice(&words[random.skewed(words.len() as u64) as usize]);
-        text.push(if random.next() % 12 == 0 { b'\n' } else { b' ' });
+        text.push(if random.next().is_multiple_of(12) { b'\n' } else { b' ' });
     }
     text.truncate(length);
     text
@@ -95,7 +97,14 @@ fn decode_brotli(encoded: &[u8]) -> Vec<u8> {
     let (mut left, mut at, mut room, mut length, mut total) = (encoded.len(), 0, decoded.len(), 0, 0);
     loop {
         let result = BrotliDecompressStream(
-            &mut left, &mut at, encoded, &mut room, &mut length, &mut decoded, &mut total, &mut state,
+            &mut left,
+            &mut at,
+            encoded,
+            &mut room,
+            &mut length,
+            &mut decoded,
+            &mut total,
+            &mut state,
         );
         match result {
             BrotliResult::ResultSuccess => break,
@@ -103,7 +112,9 @@ fn decode_brotli(encoded: &[u8]) -> Vec<u8> {
                 room += decoded.len();
                 decoded.resize(2 * decoded.len(), 0);
             }
-            BrotliResult::NeedsMoreInput | BrotliResult::ResultFailure => panic!("not a Brotli stream, or not all"),
+            BrotliResult::NeedsMoreInput | BrotliResult::ResultFailure => {
+                panic!("not a Brotli stream, or not all")
+            }
         }
     }
     assert_eq!(left, 0, "bytes after the end");

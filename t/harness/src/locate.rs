@@ -21,7 +21,8 @@ pub fn nginx() -> PathBuf {
     }
 }
 
-/// The module: `TEST_NGINX_MODULE`, or the one that cargo built beside the running test.
+/// The module: `TEST_NGINX_MODULE`, or the one that `cargo build` left beside the running test (cargo builds no cdylib
+/// for its tests by itself, so a bare `cargo test` runs on the module of the last build).
 pub fn module() -> PathBuf {
     if let Some(path) = env_path("TEST_NGINX_MODULE") {
         assert!(path.is_file(), "TEST_NGINX_MODULE names no file: {}", path.display());
@@ -32,7 +33,10 @@ pub fn module() -> PathBuf {
     // <target>/<profile>/deps/test-<hash>, and examples/ in place of deps/.
     match test.ancestors().skip(1).take(3).map(|dir| dir.join(name)).find(|path| path.is_file()) {
         Some(path) => path,
-        None => panic!("no {name} near {}: run `make test`, or set TEST_NGINX_MODULE", test.display()),
+        None => panic!(
+            "no {name} near {}: run `make test`, or `cargo build` first, or set TEST_NGINX_MODULE",
+            test.display()
+        ),
     }
 }
 

@@ -215,4 +215,26 @@ mod tests {
             assert!(needed > 1, "quality {quality}");
         }
     }
+
+    /// What the encoders' slices rest on.
+    #[test]
+    fn with_the_size_hinted_slices_give_the_same_bytes_as_the_whole() {
+        let data: Vec<u8> = (0..75_000_u32).flat_map(|i| (i.wrapping_mul(i) / 977).to_le_bytes()).collect();
+        for quality in 2..=10 {
+            let outputs = [data.len(), 128 * 1024].map(|slice| {
+                let mut stream = Stream::new();
+                let mut out = Vec::new();
+                let size_hint = data.len() as u32;
+                stream.start(&Parameters { quality, window_log: 19, size_hint }).unwrap();
+                let mut rest = data.as_slice();
+                while rest.len() > slice {
+                    stream.encode(&rest[..slice], Operation::Process, &mut out).unwrap();
+                    rest = &rest[slice..];
+                }
+                stream.encode(rest, Operation::Finish, &mut out).unwrap();
+                out
+            });
+            assert!(outputs[0] == outputs[1], "quality {quality}");
+        }
+    }
 }

@@ -75,9 +75,7 @@ unsafe fn set(
         check(unsafe { c::ZSTD_CCtx_setParameter(context, parameter, value) }).map(drop)
     };
     // SAFETY: the caller answers for the context.
-    check(unsafe {
-        c::ZSTD_CCtx_reset(context, c::ZSTD_ResetDirective::ZSTD_reset_session_and_parameters)
-    })?;
+    check(unsafe { c::ZSTD_CCtx_reset(context, c::ZSTD_ResetDirective::ZSTD_reset_session_and_parameters) })?;
     set(Parameter::ZSTD_c_compressionLevel, parameters.level)?;
     set(Parameter::ZSTD_c_windowLog, parameters.window_log.cast_signed())?;
     set(Parameter::ZSTD_c_contentSizeFlag, matches!(parameters.length, Length::Declared(_)).into())?;

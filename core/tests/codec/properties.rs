@@ -1,12 +1,10 @@
 //! Bodies cut in any way, each piece encoded in any way, by encoders that are used again: always one stream.
 
-mod codec_support;
-
-use codec_support::{Contents, bytes, decode};
 use compress_core::codec::{Coding, Encoder, End, Segment, Settings};
 use proptest::prelude::*;
 
-const NEVER: &dyn Fn() -> bool = &|| false;
+use crate::NEVER;
+use crate::support::{Contents, bytes, decode};
 
 /// How a segment is encoded.
 #[derive(Clone, Debug)]
@@ -41,12 +39,10 @@ fn way() -> impl Strategy<Value = Way> {
 }
 
 fn settings() -> impl Strategy<Value = Settings> {
-    let brotli = (prop_oneof![6 => 0..=9, 1 => 10..=11], 10..=24_u32).prop_map(|(level, window_log)| {
-        Settings { coding: Coding::Brotli, level, window_log }
-    });
-    let zstd = (prop_oneof![-7..=-1, 1..=12, 13..=22], 10..=23_u32).prop_map(|(level, window_log)| {
-        Settings { coding: Coding::Zstd, level, window_log }
-    });
+    let brotli = (prop_oneof![6 => 0..=9, 1 => 10..=11], 10..=24_u32)
+        .prop_map(|(level, window_log)| Settings { coding: Coding::Brotli, level, window_log });
+    let zstd = (prop_oneof![-7..=-1, 1..=12, 13..=22], 10..=23_u32)
+        .prop_map(|(level, window_log)| Settings { coding: Coding::Zstd, level, window_log });
     prop_oneof![brotli, zstd]
 }
 
@@ -105,7 +101,7 @@ fn encode(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
     fn segments_of_any_kind_make_one_stream(plan in plan()) {
