@@ -172,7 +172,7 @@ impl Stream {
         }
         let complete = last || self.flush;
         // All that `Content-Length` promised: the end is near, and a job that knows it makes a better stream.
-        let all_there = self.remaining() == Some(pending);
+        let all_there = pending <= target && self.remaining() == Some(pending);
         if !complete && (pending < target.min(room) || all_there) {
             return None;
         }
@@ -193,6 +193,7 @@ impl Stream {
             let data = if self.position == 0 { coding.empty() } else { coding.terminator() };
             self.slots.push_back(Slot::Done(Output { data: data.to_vec(), flush: false, last: true }));
             self.end = Progress::Cut;
+            self.recent = Parts::default();
             self.close(parked);
         }
     }
