@@ -61,6 +61,9 @@ pub unsafe extern "C" fn body(raw: *mut ngx_http_request_t, chain: *mut ngx_chai
 fn prepare(request: Request) -> Result<(), Failed> {
     let conf: &LocConf = request.location();
     let codings = [Coding::Zstd, Coding::Brotli];
+    if let Some(Fate::Varies) = request.attachment() {
+        vary::add_accept_encoding(request)?;
+    }
     if !request.is_main() || !codings.iter().any(|coding| conf.coding(*coding).is_enabled()) {
         return Ok(());
     }

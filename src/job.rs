@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use compress_core::dispatch::Threads;
 use compress_core::job::{Encoded, Job, JobError, JobId};
@@ -11,6 +11,7 @@ use compress_core::workspace::Workspace;
 use nginx_sys::{ngx_event_t, ngx_msec_t};
 
 use crate::hooks;
+use crate::ngx::clock::timed;
 use crate::ngx::event::{Cause, Event, fired};
 use crate::ngx::guard::{catch, guard};
 use crate::ngx::task::{ThreadPool, Work};
@@ -173,7 +174,8 @@ struct Encode {
 enum State {
     Waits(Job),
     Runs,
-    Done(Result<Encoded, JobError>),
+    /// The result, and the processor time that it took.
+    Done((Result<Encoded, JobError>, Duration)),
 }
 
 impl Work for Encode {
@@ -181,11 +183,14 @@ impl Work for Encode {
         let State::Waits(job) = std::mem::replace(&mut self.state, State::Runs) else { return };
         self.threads.job_started(!IS_KNOWN.replace(true));
         let begin = Instant::now();
-        let result = catch(|| {
-            hooks::job(self.id);
-            WORKSPACE.with_borrow_mut(|workspace| job.run(workspace))
+        let (result, time) = timed(|| {
+            catch(|| {
+                hooks::job(self.id);
+                WORKSPACE.with_borrow_mut(|workspace| job.run(workspace))
+            })
         });
-        self.state = State::Done(result.unwrap_or_else(|words| Err(JobError::Panicked(words))));
+        let result = result.unwrap_or_else(|words| Err(JobError::Panicked(words)));
+        self.state = State::Done((result, time));
         self.threads.job_done(begin.elapsed());
     }
 
@@ -217,7 +222,7 @@ unsafe fn with_response(response: *mut Response, f: impl FnOnce()) {
 
 /// # Safety
 /// `response` is a response that had a job out.
-unsafe fn job_done(response: *mut Response, id: JobId, result: Result<Encoded, JobError>) {
+unsafe fn job_done(response: *mut Response, id: JobId, result: (Result<Encoded, JobError>, Duration)) {
     // SAFETY: the response lives until its request is freed, which `hold` prevents. Borrows of it end before the
     // pool wakes another response, which may be this one, and before NGINX is called, which may free it.
     let (request, pool) = unsafe {

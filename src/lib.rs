@@ -3,7 +3,7 @@
 //! This crate is the glue between NGINX and `compress_core`, which decides and encodes. The way of a response:
 //! [`filter`] reads the facts, asks the core, and attaches a [`response`] to the request; the body filter hands
 //! buffers to it; its jobs go to a thread pool and come back in [`job`]; what all responses of a worker share is
-//! in [`worker`].
+//! in [`worker`]. Files that were compressed beforehand are sent by [`statics`].
 
 mod conf;
 mod filter;
@@ -12,6 +12,8 @@ mod hooks;
 mod job;
 mod ngx;
 mod response;
+mod statics;
+mod variables;
 mod vary;
 mod worker;
 
@@ -70,7 +72,8 @@ unsafe extern "C" fn preconfiguration(cf: *mut ngx_conf_t) -> ngx_int_t {
             }
         }
     }
-    ngx::OK
+    // SAFETY: as above, in the `http` block.
+    ngx::code(unsafe { variables::register(cf) })
 }
 
 unsafe extern "C" fn postconfiguration(cf: *mut ngx_conf_t) -> ngx_int_t {
@@ -78,7 +81,8 @@ unsafe extern "C" fn postconfiguration(cf: *mut ngx_conf_t) -> ngx_int_t {
     // SAFETY: NGINX has read the `http` block.
     unsafe { conf::MainConf::find_gzip(cf) };
     ngx::filter::install(filter::header, filter::body);
-    ngx::OK
+    // SAFETY: as above.
+    ngx::code(unsafe { ngx::phase::add_content_handler(cf, statics::handler) })
 }
 
 unsafe extern "C" fn init_process(cycle: *mut ngx_cycle_t) -> ngx_int_t {

@@ -4,6 +4,7 @@
 //! the request was freed. Threads get a [`task::Work`], which owns all that it touches.
 
 pub mod chain;
+pub mod clock;
 pub mod conf;
 pub mod event;
 pub mod file;
@@ -11,13 +12,16 @@ pub mod filter;
 pub mod guard;
 pub mod gzip;
 pub mod log;
+pub mod open_file;
+pub mod phase;
 pub mod request;
 #[cfg(ngx_feature = "threads")]
 pub mod task;
+pub mod variable;
 
 pub use request::Request;
 
-use nginx_sys::{NGX_AGAIN, NGX_DECLINED, NGX_ERROR, NGX_OK, ngx_int_t};
+use nginx_sys::{NGX_AGAIN, NGX_DECLINED, NGX_ERROR, NGX_OK, ngx_int_t, ngx_module_t};
 
 /// NGINX's return codes, in the type that its functions return.
 pub const OK: ngx_int_t = NGX_OK as ngx_int_t;
@@ -27,6 +31,18 @@ pub const ERROR: ngx_int_t = NGX_ERROR as ngx_int_t;
 pub const AGAIN: ngx_int_t = NGX_AGAIN as ngx_int_t;
 /// As [`OK`].
 pub const DECLINED: ngx_int_t = NGX_DECLINED as ngx_int_t;
+
+/// For NGINX's callbacks.
+pub fn code(result: Result<(), Failed>) -> ngx_int_t {
+    if result.is_ok() { OK } else { ERROR }
+}
+
+/// The module, as NGINX numbered it.
+pub fn this_module() -> &'static ngx_module_t {
+    let module = &raw const crate::ngx_http_compress_module;
+    // SAFETY: NGINX writes it only while the configuration is read, in the only thread that there is then.
+    unsafe { &*module }
+}
 
 /// The work on a response cannot go on, and the reason has been logged.
 #[derive(Debug)]

@@ -1,7 +1,9 @@
 //! The encoded response of one request: takes buffers, starts jobs, passes output on.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use compress_core::codec::Coding;
 use compress_core::eligible::Skip;
 use compress_core::job::{Encoded, JobError, JobId};
 use compress_core::parts::ReadAt;
@@ -24,11 +26,14 @@ pub enum Fate {
     Skipped(Skip),
     /// It is.
     Encoded(*mut Response),
+    /// That is not decided yet, but will be another for another `Accept-Encoding`: there is a precompressed file.
+    Varies,
 }
 
 /// Held by a request until it is freed.
 pub struct Response {
     request: Request,
+    coding: Coding,
     stream: Stream,
     limits: Limits,
     incoming: Incoming,
@@ -38,8 +43,24 @@ pub struct Response {
     /// Bytes of the body in memory, as the worker counts them, and those of all its responses.
     held: usize,
     held_by_all: usize,
+    /// The processor time of the jobs that came back.
+    time: Duration,
     #[cfg(ngx_feature = "threads")]
     pub queue: Option<Queue>,
+}
+
+/// What has become of the body so far.
+pub struct Totals {
+    /// The coding.
+    pub coding: Coding,
+    /// Whether the whole body was encoded and passed on.
+    pub is_finished: bool,
+    /// Bytes before the encoding.
+    pub bytes_in: u64,
+    /// Bytes after it.
+    pub bytes_out: u64,
+    /// The processor time that it took.
+    pub time: Duration,
 }
 
 /// What [`Response::advance`] did, for those who wait for it.
@@ -61,6 +82,7 @@ impl Response {
     pub fn new(request: Request, body: Body, limits: Limits) -> Self {
         Self {
             request,
+            coding: body.coding,
             stream: Stream::new(body, limits),
             limits,
             incoming: Incoming::new(request),
@@ -68,6 +90,7 @@ impl Response {
             file: None,
             held: 0,
             held_by_all: 0,
+            time: Duration::ZERO,
             #[cfg(ngx_feature = "threads")]
             queue: None,
         }
@@ -117,11 +140,16 @@ impl Response {
         Ok(moved)
     }
 
-    /// A job came back.
+    /// A job came back, which took this processor time.
     ///
     /// # Errors
     /// It failed, and that has been logged; the stream is aborted.
-    pub fn complete(&mut self, id: JobId, result: Result<Encoded, JobError>) -> Result<(), Failed> {
+    pub fn complete(
+        &mut self,
+        id: JobId,
+        (result, time): (Result<Encoded, JobError>, Duration),
+    ) -> Result<(), Failed> {
+        self.time += time;
         let completed = worker::with_parked(|parked| self.stream.complete(id, result, parked));
         completed.map_err(|error| {
             match &error {
@@ -136,6 +164,17 @@ impl Response {
     /// Gives up: nothing more is encoded or passed on.
     pub fn abort(&mut self) {
         self.stream.abort();
+    }
+
+    /// What has become of the body so far.
+    pub fn totals(&self) -> Totals {
+        Totals {
+            coding: self.coding,
+            is_finished: self.stream.is_finished(),
+            bytes_in: self.stream.bytes_in(),
+            bytes_out: self.stream.bytes_out(),
+            time: self.time,
+        }
     }
 
     /// The request.

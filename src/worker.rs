@@ -2,6 +2,7 @@
 //! their bodies, and a dispatch for each thread pool.
 
 use std::cell::RefCell;
+use std::time::Duration;
 
 use compress_core::job::{Encoded, Job, JobError};
 use compress_core::parked::Parked;
@@ -10,6 +11,7 @@ use nginx_sys::ngx_cycle_t;
 
 use crate::conf::MainConf;
 use crate::hooks;
+use crate::ngx::clock::timed;
 use crate::ngx::guard::catch;
 
 /// An encoder that takes more is not kept by a thread: Brotli 11 with a window of 16 MiB takes about as much.
@@ -56,15 +58,17 @@ pub fn is_stopping() -> bool {
     unsafe { (&raw const nginx_sys::ngx_terminate).read_volatile() != 0 }
 }
 
-/// Runs a job in the event loop.
-pub fn run_inline(job: Job) -> Result<Encoded, JobError> {
-    let result = with(|worker| {
-        catch(|| {
-            hooks::point("job");
-            job.run(&mut worker.workspace)
+/// Runs a job in the event loop; gives the processor time that it took, too.
+pub fn run_inline(job: Job) -> (Result<Encoded, JobError>, Duration) {
+    let (result, time) = timed(|| {
+        with(|worker| {
+            catch(|| {
+                hooks::point("job");
+                job.run(&mut worker.workspace)
+            })
         })
     });
-    result.unwrap_or_else(|words| Err(JobError::Panicked(words)))
+    (result.unwrap_or_else(|words| Err(JobError::Panicked(words))), time)
 }
 
 /// Lends the encoders that wait for more of their bodies.

@@ -3,9 +3,9 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use harness::{Connection, TIMEOUT, corpus, get, locate, wait_until};
+use harness::{Connection, TIMEOUT, corpus, get, wait_until};
 
-use crate::support::{Hooks, pooled};
+use crate::support::{Hooks, has_threads, pooled};
 
 const CODINGS: [&str; 2] = ["br", "zstd"];
 
@@ -122,8 +122,7 @@ fn term_ends_the_worker_at_once() {
     let text = corpus::text(2 << 20);
     let hooks = Hooks::new();
     hooks.order("hold");
-    let mut nginx =
-        hooks.watch(pooled()).http("brotli_comp_level 11;").file("large.txt", text).start();
+    let mut nginx = hooks.watch(pooled()).http("brotli_comp_level 11;").file("large.txt", text).start();
     let clients: Vec<_> = (0..50)
         .map(|_| {
             let mut client = Connection::connect(nginx.port()).unwrap();
@@ -184,9 +183,4 @@ fn a_panic_in_a_job_aborts_the_response_alone() {
         assert_eq!(nginx.worker_pid(), pid);
         assert_eq!(nginx.error_log().matches("ordered at job").count(), 1);
     }
-}
-
-/// Whether there is a pool to test; an NGINX without threads has its own tests.
-fn has_threads() -> bool {
-    locate::nginx_has("--with-threads")
 }

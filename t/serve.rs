@@ -2,9 +2,9 @@
 
 use std::thread;
 
-use harness::{Builder, Nginx, Response, Upstream, corpus, get, locate, tools};
+use harness::{Builder, Nginx, Response, Upstream, corpus, get, tools};
 
-use crate::support::{inline, pooled};
+use crate::support::{has_threads, inline, pooled};
 
 const LENGTHS: [usize; 10] =
     [1, 20, 4096, 131_071, 131_072, 131_073, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, (3 << 20) + 17];
@@ -112,7 +112,7 @@ fn sample(nginx: &Nginx) {
 
 #[test]
 fn everything_on_a_pool() {
-    if locate::nginx_has("--with-threads") {
+    if has_threads() {
         let upstream = chunked();
         sample(&start(pooled(), &upstream));
     }
@@ -127,7 +127,7 @@ fn everything_in_the_event_loop() {
 #[test]
 fn everything_that_is_read_by_nginx() {
     let upstream = chunked();
-    let builder = if locate::nginx_has("--with-threads") { pooled() } else { inline() };
+    let builder = if has_threads() { pooled() } else { inline() };
     sample(&start(builder.server("sendfile off; output_buffers 1 1m;"), &upstream));
 }
 
@@ -135,7 +135,7 @@ fn everything_that_is_read_by_nginx() {
 fn large_bodies_at_every_kind_of_level() {
     let upstream = chunked();
     let text = corpus::text(LARGEST);
-    let pool = locate::nginx_has("--with-threads");
+    let pool = has_threads();
     let nginx = start(if pool { pooled() } else { inline() }, &upstream);
     for (coding, level, length) in [
         ("br", 0, LARGEST),
@@ -171,7 +171,7 @@ fn an_empty_body_of_unknown_length_is_a_whole_stream() {
 #[test]
 fn http_1_0_and_tls() {
     let text = corpus::text(700_000);
-    let builder = if locate::nginx_has("--with-threads") { pooled() } else { inline() };
+    let builder = if has_threads() { pooled() } else { inline() };
     let nginx = builder.tls().file("a.txt", text.clone()).start();
     for coding in ["br", "zstd"] {
         for request in
@@ -185,9 +185,35 @@ fn http_1_0_and_tls() {
 #[test]
 fn the_reference_programs_agree() {
     let text = corpus::text((3 << 20) + 17);
-    let builder = if locate::nginx_has("--with-threads") { pooled() } else { inline() };
+    let builder = if has_threads() { pooled() } else { inline() };
     let nginx = builder.file("a.txt", text.clone()).start();
     let body = |coding| get(&nginx, "/a.txt").accept(coding).send().body;
     assert!(tools::brotli_decode(&body("br")).unwrap() == text);
     assert!(tools::zstd_decode(&body("zstd")).unwrap() == text);
+}
+
+#[test]
+fn a_response_is_one_frame_that_every_browser_takes() {
+    let upstream = chunked();
+    let builder = if has_threads() { pooled() } else { inline() };
+    let nginx = start(builder, &upstream);
+    let dir = nginx.prefix();
+    for (name, level, length) in
+        [("small", 22, 4096), ("large", 3, (3 << 20) + 17), ("slow", 19, (3 << 20) + 17)]
+    {
+        for source in [Source::Static, Source::Buffered] {
+            let path = format!("/{}/{length}.txt", place("zstd", level, source));
+            let file = dir.join(format!("{name}.zst"));
+            std::fs::write(&file, get(&nginx, &path).accept("zstd").send().body).unwrap();
+            let list = std::process::Command::new("zstd").arg("-lv").arg(&file).output().unwrap();
+            let list = String::from_utf8(list.stdout).unwrap();
+            let value = |name| {
+                list.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{list}"))
+            };
+            assert!(value("# Zstandard Frames:").trim() == "1", "{list}");
+            let (_, window) = value("Window Size:").split_once('(').unwrap();
+            let window: u64 = window.trim_end_matches(" B)").parse().unwrap();
+            assert!(window <= 8 << 20, "{list}");
+        }
+    }
 }

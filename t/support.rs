@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use harness::{Builder, Nginx, TIMEOUT, wait_until};
+use harness::{Builder, Nginx, TIMEOUT, locate, wait_until};
 
 /// The directory of orders of one NGINX.
 pub struct Hooks(PathBuf);
@@ -64,4 +64,9 @@ pub fn inline() -> Builder {
         "sendfile on; brotli on; zstd on;
          brotli_types text/plain application/json; zstd_types text/plain application/json;",
     )
+}
+
+/// Whether there are pools to test.
+pub fn has_threads() -> bool {
+    locate::nginx_has("--with-threads")
 }

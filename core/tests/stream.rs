@@ -306,7 +306,10 @@ fn a_flushed_stream_keeps_its_encoder() {
             assert_eq!(decode(coding, &worker.output), worker.source[..20_000]);
             sizes.push(worker.output.len());
         }
-        assert!(sizes[0] <= sizes[1] + sizes[1] / 100, "{sizes:?}: a kept encoder is at least as good as a primed one");
+        assert!(
+            sizes[0] <= sizes[1] + sizes[1] / 100,
+            "{sizes:?}: a kept encoder is at least as good as a primed one"
+        );
     }
 }
 

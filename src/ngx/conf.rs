@@ -13,7 +13,7 @@ use nginx_sys::{
 use ngx::core::{NGX_CONF_ERROR, NGX_CONF_OK};
 use ngx::ngx_conf_log_error;
 
-use super::Failed;
+use super::{Failed, this_module};
 
 /// A directive's handler.
 pub type Setter = unsafe extern "C" fn(*mut ngx_conf_t, *mut ngx_command_t, *mut c_void) -> *mut c_char;
@@ -126,10 +126,9 @@ pub unsafe fn merge_types(
 pub unsafe fn main_conf<'a, T>(cycle: *mut ngx_cycle_t) -> Option<&'a T> {
     // SAFETY: the place of the http module in the cycle holds the contexts of the `http` block, or NULL.
     unsafe {
-        let http = *(*cycle).conf_ctx.add((*(&raw const ngx_http_module)).index);
+        let http = *(*cycle).conf_ctx.add(ngx_http_module.index);
         let contexts = http.cast::<ngx_http_conf_ctx_t>().as_ref()?;
-        let module = &*(&raw const crate::ngx_http_compress_module);
-        (*contexts.main_conf.add(module.ctx_index)).cast::<T>().as_ref()
+        (*contexts.main_conf.add(this_module().ctx_index)).cast::<T>().as_ref()
     }
 }
 
@@ -159,7 +158,6 @@ pub unsafe fn main_conf_of<'a, T>(cf: *mut ngx_conf_t) -> &'a mut T {
     // SAFETY: the caller vouches for both.
     unsafe {
         let contexts = &*(*cf).ctx.cast::<ngx_http_conf_ctx_t>();
-        let module = &*(&raw const crate::ngx_http_compress_module);
-        &mut *(*contexts.main_conf.add(module.ctx_index)).cast::<T>()
+        &mut *(*contexts.main_conf.add(this_module().ctx_index)).cast::<T>()
     }
 }

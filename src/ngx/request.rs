@@ -4,15 +4,15 @@ use std::ffi::c_void;
 use std::ptr;
 
 use nginx_sys::{
-    NGX_HTTP_GZIP_BUFFERED, NGX_HTTP_WRITE_BUFFERED, ngx_add_timer, ngx_array_t, ngx_buf_tag_t,
-    ngx_connection_t, ngx_del_timer, ngx_hash_t, ngx_http_cleanup_add, ngx_http_core_loc_conf_t,
-    ngx_http_core_module, ngx_http_finalize_request, ngx_http_log_ctx_t, ngx_http_request_t,
-    ngx_http_run_posted_requests, ngx_http_test_content_type, ngx_http_test_predicates, ngx_http_weak_etag,
-    ngx_list_part_t, ngx_list_push, ngx_list_t, ngx_log_t, ngx_module_t, ngx_msec_t, ngx_palloc,
+    NGX_HTTP_GET, NGX_HTTP_GZIP_BUFFERED, NGX_HTTP_HEAD, NGX_HTTP_WRITE_BUFFERED, ngx_add_timer, ngx_array_t,
+    ngx_buf_tag_t, ngx_connection_t, ngx_del_timer, ngx_hash_t, ngx_http_cleanup_add,
+    ngx_http_core_loc_conf_t, ngx_http_core_module, ngx_http_finalize_request, ngx_http_log_ctx_t,
+    ngx_http_request_t, ngx_http_run_posted_requests, ngx_http_test_content_type, ngx_http_test_predicates,
+    ngx_http_weak_etag, ngx_list_part_t, ngx_list_push, ngx_list_t, ngx_log_t, ngx_msec_t, ngx_palloc,
     ngx_pool_cleanup_add, ngx_pool_t, ngx_str_t, ngx_table_elt_t, ngx_uint_t,
 };
 
-use super::{ERROR, Failed, OK, guard};
+use super::{ERROR, Failed, OK, guard, this_module};
 use crate::response::Fate;
 
 /// A request, in the event loop, while it lives.
@@ -43,9 +43,15 @@ impl Request {
         ptr::eq(self.get().main, self.0)
     }
 
-    /// Whether the client wants no body: `HEAD`, mostly.
+    /// Whether it reads something whose name is not that of a directory.
+    pub fn asks_for_file(self) -> bool {
+        let methods = (NGX_HTTP_GET | NGX_HTTP_HEAD) as ngx_uint_t;
+        self.get().method & methods != 0 && self.get().uri.as_bytes().last() != Some(&b'/')
+    }
+
+    /// Whether the client wants no body. That of `HEAD` is told by the method until the last header filter has run.
     pub fn is_header_only(self) -> bool {
-        self.get().header_only() != 0
+        self.get().header_only() != 0 || self.get().method == NGX_HTTP_HEAD as ngx_uint_t
     }
 
     /// The status of the response.
@@ -128,7 +134,8 @@ impl Request {
         self.push_header_out(name, value).map(drop)
     }
 
-    fn push_header_out(
+    /// As [`add_header_out`](Self::add_header_out), and gives the header's place in the list.
+    pub(super) fn push_header_out(
         self,
         name: &'static str,
         value: &'static str,
@@ -244,11 +251,7 @@ impl Request {
     ///
     /// # Errors
     /// No memory.
-    pub fn attach<T: Attached>(
-        self,
-        value: Box<T>,
-        fate: fn(*mut T) -> Fate,
-    ) -> Result<*mut T, Failed> {
+    pub fn attach<T: Attached>(self, value: Box<T>, fate: fn(*mut T) -> Fate) -> Result<*mut T, Failed> {
         // SAFETY: the two cleanups get the same pointer: the first to run borrows, the second, with the pool, owns.
         unsafe {
             let freed = ngx_pool_cleanup_add(self.pool(), 0);
@@ -269,7 +272,7 @@ impl Request {
     /// The module's place in the request.
     fn context(self) -> *mut *mut c_void {
         // SAFETY: a request has a place for each module.
-        unsafe { self.get().ctx.add(module().ctx_index) }
+        unsafe { self.get().ctx.add(this_module().ctx_index) }
     }
 
     /// Keeps the request's memory until [`release`](Self::release): jobs are out. Once per request, since NGINX
@@ -346,9 +349,10 @@ impl Request {
         self.core_location().send_timeout
     }
 
-    fn core_location(self) -> &'static ngx_http_core_loc_conf_t {
+    /// The configuration of NGINX itself in this location.
+    pub(super) fn core_location(self) -> &'static ngx_http_core_loc_conf_t {
         // SAFETY: every location has a configuration of the core module.
-        unsafe { &*self.location_of((*(&raw const ngx_http_core_module)).ctx_index).cast() }
+        unsafe { &*self.location_of(ngx_http_core_module.ctx_index).cast() }
     }
 
     /// Gives the client its `send_timeout` anew, if it runs.
@@ -366,7 +370,7 @@ impl Request {
     /// The configuration of this module in this location.
     pub fn location<T>(self) -> &'static T {
         // SAFETY: NGINX made a `T` by the module's create_loc_conf for every location.
-        unsafe { &*self.location_of(module().ctx_index).cast::<T>() }
+        unsafe { &*self.location_of(this_module().ctx_index).cast::<T>() }
     }
 
     /// The configuration of any module in this location, by its place.
@@ -378,7 +382,7 @@ impl Request {
     /// The main configuration of this module.
     pub fn main_conf<T>(self) -> &'static T {
         // SAFETY: NGINX made a `T` by the module's create_main_conf.
-        unsafe { &*(*self.get().main_conf.add(module().ctx_index)).cast::<T>() }
+        unsafe { &*(*self.get().main_conf.add(this_module().ctx_index)).cast::<T>() }
     }
 
     /// The request's memory.
@@ -393,7 +397,7 @@ impl Request {
 
     /// Marks buffers as this module's.
     pub fn tag(self) -> ngx_buf_tag_t {
-        (&raw const crate::ngx_http_compress_module) as ngx_buf_tag_t
+        std::ptr::from_ref(this_module()) as ngx_buf_tag_t
     }
 
     fn connection(self) -> &'static mut ngx_connection_t {
@@ -410,11 +414,6 @@ impl Request {
         // SAFETY: the contract of `from_raw`; references are short and in one thread.
         unsafe { &mut *self.0 }
     }
-}
-
-fn module() -> &'static ngx_module_t {
-    // SAFETY: NGINX writes it only while the configuration is read.
-    unsafe { &*(&raw const crate::ngx_http_compress_module) }
 }
 
 fn clear(header: &mut *mut ngx_table_elt_t) {

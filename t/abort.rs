@@ -1,0 +1,135 @@
+//! A body that misses something never ends as if it were whole, and what went wrong harms nobody else.
+
+use std::fs;
+
+use harness::{Connection, Nginx, Upstream, corpus, get};
+
+use crate::support::{Hooks, has_threads, inline, pooled};
+
+const CODINGS: [&str; 2] = ["br", "zstd"];
+
+fn both() -> Vec<harness::Builder> {
+    if has_threads() { vec![inline(), pooled()] } else { vec![inline()] }
+}
+
+#[test]
+fn an_upstream_that_dies_ends_the_response_as_incomplete() {
+    let text = corpus::text(400_000);
+    let half = text.clone();
+    let upstream = Upstream::start(move |mut conn| {
+        let request = conn.read_request().unwrap();
+        let length = format!("Content-Length: {}", half.len() * 2);
+        let framing = if request.path.contains("length") { &*length } else { "Transfer-Encoding: chunked" };
+        conn.send_head(200, &["Content-Type: text/plain", framing]);
+        if request.path.contains("length") {
+            conn.send(&half)
+        } else {
+            conn.send_chunk(&half)
+        }
+        if request.path.contains("reset") { conn.reset() } else { conn.close() }
+    });
+    let lines = ["on", "off"].map(|buffering| {
+        format!(
+            "location /{buffering}/ {{ proxy_buffering {buffering}; proxy_http_version 1.1; proxy_pass {}; }}",
+            upstream.url()
+        )
+    });
+    for builder in both() {
+        let nginx = builder.server(&lines.concat()).start();
+        let pid = nginx.worker_pid();
+        for coding in CODINGS {
+            for path in [
+                "/on/length",
+                "/on/chunks",
+                "/on/chunks-reset",
+                "/off/length",
+                "/off/chunks",
+                "/off/length-reset",
+            ] {
+                for request in [get(&nginx, path), get(&nginx, path).http2(), get(&nginx, path).http10()] {
+                    let what = format!("{request:?}");
+                    if let Ok(response) = request.accept(coding).try_send() {
+                        assert_eq!(response.status, 200, "{what}");
+                        assert!(!response.complete, "{what}: {} bytes look whole", response.body.len());
+                    }
+                }
+            }
+        }
+        assert_eq!(nginx.worker_pid(), pid);
+    }
+}
+
+#[test]
+fn a_file_that_becomes_shorter_is_an_error_once() {
+    if !has_threads() {
+        return;
+    }
+    let hooks = Hooks::new();
+    hooks.order("hold");
+    let nginx = hooks.watch(pooled()).file("large.txt", corpus::text(600_000)).start();
+    let path = nginx.served("large.txt");
+    let mut client = Connection::connect(nginx.port()).unwrap();
+    client.send_request("GET", "/large.txt", &[("Accept-Encoding", "br")]).unwrap();
+    hooks.wait_for_job(0);
+    fs::File::options().write(true).open(path).unwrap().set_len(1000).unwrap();
+    hooks.release("hold");
+    assert!(!client.read_response("GET").is_ok_and(|response| response.complete));
+    nginx.wait_for_log("the file became shorter while it was read");
+    assert_eq!(nginx.error_log().matches("http compress").count(), 1);
+    let text = fs::read(nginx.served("large.txt")).unwrap();
+    assert_eq!(get(&nginx, "/large.txt").accept("br").send().decoded().unwrap(), text);
+}
+
+#[test]
+fn a_panic_in_a_callback_ends_its_request_alone() {
+    for builder in both() {
+        let hooks = Hooks::new();
+        let text = corpus::text(300_000);
+        let nginx = hooks.watch(builder).file("a.txt", text.clone()).allow_log("ordered at").start();
+        let pid = nginx.worker_pid();
+        for point in ["header_filter", "body_filter", "job", "completion"] {
+            hooks.order(&format!("panic.{point}"));
+            for coding in CODINGS {
+                for request in [get(&nginx, "/a.txt"), get(&nginx, "/a.txt").http2()] {
+                    let response = request.accept(coding).try_send();
+                    // Without a pool there is no completion.
+                    let whole = response.is_ok_and(|response| response.complete && response.status == 200);
+                    assert!(!whole || point == "completion", "{point} {coding}");
+                }
+            }
+            hooks.release(&format!("panic.{point}"));
+            assert_eq!(get(&nginx, "/a.txt").accept("br").send().decoded().unwrap(), text, "{point}");
+        }
+        assert_eq!(nginx.worker_pid(), pid);
+    }
+}
+
+#[test]
+fn clients_that_leave_at_any_time_leave_nothing_behind() {
+    let text = corpus::text(4 << 20);
+    for builder in both() {
+        let nginx = builder.file("large.txt", text.clone()).start();
+        let pid = nginx.worker_pid();
+        assert!(get(&nginx, "/large.txt").accept("br").send().decoded().unwrap() == text);
+        let fds = nginx.open_fds();
+        for i in 0..30 {
+            leave(&nginx, i);
+        }
+        assert!(get(&nginx, "/large.txt").accept("zstd").send().decoded().unwrap() == text);
+        harness::wait_until(harness::TIMEOUT, || nginx.open_fds() <= fds);
+        assert_eq!(nginx.worker_pid(), pid);
+    }
+}
+
+/// Leaves after the request, the header, or some pieces of the body.
+fn leave(nginx: &Nginx, i: usize) {
+    let mut client = Connection::connect_with_buffer(nginx.port(), 8192).unwrap();
+    client.send_request("GET", "/large.txt", &[("Accept-Encoding", CODINGS[i % 2])]).unwrap();
+    if i % 3 > 0 {
+        client.read_head("GET").unwrap();
+    }
+    for _ in 0..i / 3 {
+        client.read_piece().unwrap();
+    }
+    client.reset().unwrap();
+}
