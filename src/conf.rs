@@ -24,6 +24,7 @@ use crate::ngx::{Failed, Request};
 pub struct MainConf {
     max_waiting: ngx_uint_t,
     stream_memory: usize,
+    thread_priority: ngx_int_t,
     gzip: Option<Gzip>,
 }
 
@@ -80,12 +81,20 @@ const POOL_UNSET: *mut nginx_sys::ngx_thread_pool_t = ptr::without_provenance_mu
 
 const DEFAULT_MAX_WAITING: ngx_uint_t = 1024;
 const DEFAULT_STREAM_MEMORY: usize = 64 << 20;
+#[cfg(ngx_feature = "threads")]
+const DEFAULT_PRIORITY: i32 = 10;
 const DEFAULT_MIN_LENGTH: usize = 20;
 const DEFAULT_BUFFERS: ngx_bufs_t = ngx_bufs_t { num: 32, size: 4096 };
 const DEFAULT_SEGMENT: usize = 1 << 20;
 const DEFAULT_TASKS: ngx_int_t = 4;
 
 impl MainConf {
+    /// The nice value of pool threads that run our jobs; 0 leaves it as it is.
+    #[cfg(ngx_feature = "threads")]
+    pub fn thread_priority(&self) -> i32 {
+        if self.thread_priority == FLAG_UNSET { DEFAULT_PRIORITY } else { self.thread_priority as i32 }
+    }
+
     /// The stock gzip filter, if NGINX has it.
     pub fn gzip(&self) -> Option<Gzip> {
         self.gzip
@@ -250,7 +259,17 @@ impl CodingConf {
 /// A callback of NGINX.
 pub unsafe extern "C" fn create_main(cf: *mut ngx_conf_t) -> *mut c_void {
     // SAFETY: NGINX reads a configuration.
-    unsafe { create(cf, MainConf { max_waiting: SIZE_UNSET, stream_memory: SIZE_UNSET, gzip: None }) }
+    unsafe {
+        create(
+            cf,
+            MainConf {
+                max_waiting: SIZE_UNSET,
+                stream_memory: SIZE_UNSET,
+                thread_priority: FLAG_UNSET,
+                gzip: None,
+            },
+        )
+    }
 }
 
 /// The module's `create_loc_conf`.

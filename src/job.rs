@@ -14,7 +14,7 @@ use crate::hooks;
 use crate::ngx::clock::timed;
 use crate::ngx::event::{Cause, Event, fired};
 use crate::ngx::guard::{catch, guard};
-use crate::ngx::task::{ThreadPool, Work};
+use crate::ngx::task::{ThreadPool, Work, lower_priority};
 use crate::ngx::{Request, log};
 use crate::response::Response;
 use crate::worker::{self, Pool};
@@ -95,6 +95,7 @@ impl Queue {
         let work = Encode {
             response: LoopOnly(self.response),
             threads: self.pool.threads.clone(),
+            priority: self.pool.priority,
             id: job.id(),
             state: State::Waits(job),
         };
@@ -167,6 +168,7 @@ unsafe impl Send for LoopOnly {}
 struct Encode {
     response: LoopOnly,
     threads: Arc<Threads>,
+    priority: i32,
     id: JobId,
     state: State,
 }
@@ -181,7 +183,11 @@ enum State {
 impl Work for Encode {
     fn run(&mut self) {
         let State::Waits(job) = std::mem::replace(&mut self.state, State::Runs) else { return };
-        self.threads.job_started(!IS_KNOWN.replace(true));
+        let first = !IS_KNOWN.replace(true);
+        if first && self.priority > 0 {
+            lower_priority(self.priority);
+        }
+        self.threads.job_started(first);
         let begin = Instant::now();
         let (result, time) = timed(|| {
             catch(|| {

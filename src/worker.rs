@@ -30,6 +30,8 @@ struct Worker {
     #[cfg(ngx_feature = "threads")]
     max_waiting: usize,
     #[cfg(ngx_feature = "threads")]
+    thread_priority: i32,
+    #[cfg(ngx_feature = "threads")]
     pools: Vec<std::rc::Rc<pool::Pool>>,
 }
 
@@ -46,6 +48,8 @@ pub unsafe fn init(cycle: *mut ngx_cycle_t) {
         held: 0,
         #[cfg(ngx_feature = "threads")]
         max_waiting: conf.max_waiting(),
+        #[cfg(ngx_feature = "threads")]
+        thread_priority: conf.thread_priority(),
         #[cfg(ngx_feature = "threads")]
         pools: Vec::new(),
     };
@@ -113,6 +117,8 @@ mod pool {
     pub struct Pool {
         pub raw: ThreadPool,
         pub threads: Arc<Threads>,
+        /// The nice value of its threads, 0 for their own.
+        pub priority: i32,
         dispatch: RefCell<Dispatch<*mut Response>>,
         retry: RefCell<Event>,
     }
@@ -130,6 +136,7 @@ mod pool {
                     Self {
                         raw,
                         threads: Arc::default(),
+                        priority: worker.thread_priority,
                         dispatch: RefCell::default(),
                         retry: RefCell::new(retry),
                     }

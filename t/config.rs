@@ -5,7 +5,7 @@ use harness::{Nginx, locate};
 use crate::support::has_threads;
 
 /// Lines of `http {}` that are taken.
-const TAKEN: [&str; 30] = [
+const TAKEN: [&str; 31] = [
     "brotli on;",
     "brotli off;",
     "brotli_types text/plain application/json; brotli_types text/css;",
@@ -35,11 +35,12 @@ const TAKEN: [&str; 30] = [
     "compress_statuses 2xx 404;",
     "compress_inline auto; compress_vary off;",
     "compress_inline 4k;",
-    "compress_max_waiting 0; compress_stream_memory 1m;",
+    "compress_max_waiting 0; compress_stream_memory 1m; compress_thread_priority off;",
+    "compress_thread_priority 19;",
 ];
 
 /// Lines of `http {}` that are refused, and with which words.
-const REFUSED: [(&str, &str); 51] = [
+const REFUSED: [(&str, &str); 53] = [
     ("brotli maybe;", "invalid value \"maybe\" in \"brotli\" directive, it must be \"on\" or \"off\""),
     ("brotli;", "invalid number of arguments in \"brotli\" directive"),
     ("brotli on off;", "invalid number of arguments in \"brotli\" directive"),
@@ -102,6 +103,8 @@ const REFUSED: [(&str, &str); 51] = [
     ),
     ("compress_inline soon;", "\"compress_inline\" directive invalid value"),
     ("compress_max_waiting -1;", "\"compress_max_waiting\" directive invalid number"),
+    ("compress_thread_priority 20;", "value must be between 1 and 19"),
+    ("compress_thread_priority low;", "\"compress_thread_priority\" directive invalid number"),
     ("server { compress_max_waiting 1; }", "\"compress_max_waiting\" directive is not allowed here"),
 ];
 
@@ -116,7 +119,7 @@ const REFUSED_POOLS: [(&str, &str); 3] = [
 fn good_values_are_taken_at_every_level() {
     for line in TAKEN {
         Nginx::builder().http(line).check().assert_ok();
-        if !line.contains("max_waiting") {
+        if !line.contains("max_waiting") && !line.contains("priority") {
             Nginx::builder().server(&format!("location /a {{ {line} }}")).check().assert_ok();
         }
     }

@@ -184,3 +184,19 @@ fn a_panic_in_a_job_aborts_the_response_alone() {
         assert_eq!(nginx.error_log().matches("ordered at job").count(), 1);
     }
 }
+
+#[test]
+fn pool_threads_go_behind_the_event_loop() {
+    if !has_threads() {
+        return;
+    }
+    let text = corpus::text(300_000);
+    for (line, nice) in [("", 10), ("compress_thread_priority off;", 0), ("compress_thread_priority 5;", 5)] {
+        let nginx = pooled().http(line).file("large.txt", text.clone()).start();
+        assert_eq!(get(&nginx, "/large.txt").accept("br").send().decoded().unwrap(), text);
+        let threads = nginx.worker().thread_times();
+        assert_eq!(threads[0].nice, 0, "the event loop");
+        let lowest = threads.iter().map(|thread| thread.nice).max();
+        assert_eq!(lowest, Some(nice), "{line}");
+    }
+}

@@ -16,7 +16,7 @@ use nginx_sys::{
 use ngx::core::NGX_CONF_OK;
 use ngx::ngx_string;
 
-use super::{CodingConf, INLINE_AUTO, LEVEL_UNSET, LocConf, MainConf, SIZE_UNSET};
+use super::{CodingConf, FLAG_UNSET, INLINE_AUTO, LEVEL_UNSET, LocConf, MainConf, SIZE_UNSET};
 use crate::ngx::conf::{EVERYWHERE, Setter, arguments, command, error, main_command, refused};
 
 const FLAG: u32 = EVERYWHERE | NGX_HTTP_LIF_CONF | NGX_CONF_FLAG;
@@ -58,7 +58,7 @@ const fn pool(name: ngx_str_t, coding: usize) -> ngx_command_t {
 
 /// The directives, as NGINX reads them.
 #[rustfmt::skip]
-pub static mut COMMANDS: [ngx_command_t; 31] = [
+pub static mut COMMANDS: [ngx_command_t; 32] = [
     plain(ngx_string!("brotli"), FLAG, ngx_conf_set_flag_slot, BROTLI + offset_of!(CodingConf, enable)),
     types(ngx_string!("brotli_types"), BROTLI),
     checked(ngx_string!("brotli_comp_level"), ONE, set_level, BROTLI + offset_of!(CodingConf, level), &BROTLI_LEVELS),
@@ -91,6 +91,7 @@ pub static mut COMMANDS: [ngx_command_t; 31] = [
     plain(ngx_string!("compress_inline"), ONE, set_inline, offset_of!(LocConf, inline)),
     main_command(ngx_string!("compress_max_waiting"), NGX_CONF_TAKE1, ngx_conf_set_num_slot, offset_of!(MainConf, max_waiting), (&raw const WAITING).cast_mut().cast()),
     main_command(ngx_string!("compress_stream_memory"), NGX_CONF_TAKE1, ngx_conf_set_size_slot, offset_of!(MainConf, stream_memory), ptr::null_mut()),
+    main_command(ngx_string!("compress_thread_priority"), NGX_CONF_TAKE1, set_thread_priority, offset_of!(MainConf, thread_priority), (&raw const PRIORITIES).cast_mut().cast()),
     ngx_command_t::empty(),
 ];
 
@@ -112,6 +113,7 @@ static ZSTD_LEVELS: Levels = Levels {
 };
 
 static WAITING: ngx_conf_num_bounds_t = bounds(0, ngx_int_t::MAX);
+static PRIORITIES: ngx_conf_num_bounds_t = bounds(1, 19);
 static TASKS: ngx_conf_num_bounds_t = bounds(1, 64);
 static ZSTD_WINDOW_LOGS: ngx_conf_num_bounds_t = bounds(10, 23);
 static BROTLI_WINDOWS: ngx_conf_post_t = ngx_conf_post_t { post_handler: Some(take_brotli_window) };
@@ -241,6 +243,23 @@ unsafe extern "C" fn set_inline(
             return NGX_CONF_OK;
         }
         ngx_conf_set_size_slot(cf, cmd, conf)
+    }
+}
+
+/// A nice value, or `off`.
+unsafe extern "C" fn set_thread_priority(
+    cf: *mut ngx_conf_t,
+    cmd: *mut ngx_command_t,
+    conf: *mut c_void,
+) -> *mut c_char {
+    // SAFETY: NGINX calls with the command that is being read and the main configuration.
+    unsafe {
+        let place = &mut (*conf.cast::<MainConf>()).thread_priority;
+        if *place == FLAG_UNSET && arguments(cf)[1].as_bytes() == b"off" {
+            *place = 0;
+            return NGX_CONF_OK;
+        }
+        ngx_conf_set_num_slot(cf, cmd, conf)
     }
 }
 

@@ -53,6 +53,17 @@ impl ThreadPool {
     }
 }
 
+/// Lets the calling thread go behind others by a nice value. Linux alone has one for each thread.
+pub fn lower_priority(nice: i32) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: no memory is involved; 0 is the calling thread. A refusal leaves things as they are.
+    unsafe {
+        nginx_sys::setpriority(nginx_sys::__priority_which_PRIO_PROCESS, 0, nice);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = nice;
+}
+
 unsafe extern "C" fn run<W: Work>(data: *mut c_void, _log: *mut ngx_log_t) {
     // SAFETY: `data` is the `Task<W>` that was posted; nobody else touches its work before `done`.
     let work = unsafe { &mut (*data.cast::<Task<W>>()).work };
