@@ -325,7 +325,7 @@ impl Response {
 
 impl Attached for Response {
     fn ended(&mut self) {
-        if !self.stream.is_finished() {
+        if !self.stream.is_finished() || self.outgoing.unsent() > 0 {
             self.request.reset_if_unframed();
         }
         self.stream.abort();

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 use nginx_sys::{
-    NGX_HTTP_GET, NGX_HTTP_GZIP_BUFFERED, NGX_HTTP_HEAD, NGX_HTTP_WRITE_BUFFERED, ngx_add_timer, ngx_array_t,
+    NGX_HTTP_GET, NGX_HTTP_GZIP_BUFFERED, NGX_HTTP_HEAD, NGX_HTTP_VERSION_20, NGX_HTTP_WRITE_BUFFERED, ngx_add_timer, ngx_array_t,
     ngx_buf_tag_t, ngx_connection_t, ngx_del_timer, ngx_hash_t, ngx_http_cleanup_add,
     ngx_http_core_loc_conf_t, ngx_http_core_module, ngx_http_finalize_request, ngx_http_log_ctx_t,
     ngx_http_request_t, ngx_http_run_posted_requests, ngx_http_test_content_type, ngx_http_test_predicates,
@@ -338,7 +338,7 @@ impl Request {
     /// Makes the end of the connection an error for the client, where nothing else would: without chunks or frames
     /// the end of the connection is the end of the body.
     pub fn reset_if_unframed(self) {
-        if self.get().chunked() == 0 && self.get().stream.is_null() {
+        if self.get().chunked() == 0 && self.get().http_version < NGX_HTTP_VERSION_20 as ngx_uint_t {
             // SAFETY: a live connection; a descriptor that is closed already makes the call fail, no more.
             unsafe { linger_off(self.connection().fd) };
         }
