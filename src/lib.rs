@@ -2,8 +2,8 @@
 //!
 //! This crate is the glue between NGINX and `compress_core`, which decides and encodes. The way of a response:
 //! [`filter`] reads the facts, asks the core, and attaches a [`response`] to the request; the body filter hands
-//! buffers to it; its jobs go to a thread pool and come back in [`job`]; what all responses of a worker share is
-//! in [`worker`]. Files that were compressed beforehand are sent by `statics`.
+//! buffers to it; its jobs go to a thread pool and come back in `job`; what all responses of a worker share is
+//! in `worker`. Files that were compressed beforehand are sent by `statics`.
 
 mod conf;
 mod filter;

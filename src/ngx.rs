@@ -3,14 +3,17 @@
 //! One rule holds for all of them: a [`Request`] and what it gives is used in the event loop only, and not after
 //! the request was freed. Threads get a [`task::Work`], which owns all that it touches.
 
+pub mod attach;
 pub mod chain;
 pub mod clock;
 pub mod conf;
+mod connection;
 pub mod event;
 pub mod file;
 pub mod filter;
 pub mod guard;
 pub mod gzip;
+mod headers;
 pub mod log;
 pub mod open_file;
 pub mod phase;

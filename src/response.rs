@@ -11,9 +11,9 @@ use compress_core::plan::{Limits, Load};
 use compress_core::stream::{Body, Stream};
 use nginx_sys::{NGX_LOG_ALERT, NGX_LOG_ERR, ngx_chain_t, ngx_int_t};
 
+use crate::ngx::attach::Attached;
 use crate::ngx::chain::{Content, Incoming, Outgoing};
 use crate::ngx::file::open_file;
-use crate::ngx::request::Attached;
 use crate::ngx::{AGAIN, Failed, OK, Request, log};
 use crate::worker;
 

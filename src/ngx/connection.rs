@@ -1,0 +1,108 @@
+//! The connection of a request: what keeps it open, what lets it go on, and what ends it.
+
+use std::ptr;
+
+use nginx_sys::{
+    NGX_HTTP_GZIP_BUFFERED, NGX_HTTP_VERSION_20, NGX_HTTP_WRITE_BUFFERED, ngx_add_timer, ngx_del_timer,
+    ngx_http_finalize_request, ngx_http_log_ctx_t, ngx_http_run_posted_requests, ngx_uint_t,
+};
+
+use super::{ERROR, Request};
+
+impl Request {
+    /// Keeps the request's memory until [`release`](Self::release): jobs are out. Once per request, since NGINX
+    /// counts in 8 bits.
+    pub fn hold(self) {
+        // SAFETY: the main request lives as long as this one.
+        unsafe { (*self.get().main).set_blocked((*self.get().main).blocked() + 1) };
+    }
+
+    /// The jobs are back.
+    pub fn release(self) {
+        // SAFETY: as `hold`.
+        unsafe { (*self.get().main).set_blocked((*self.get().main).blocked() - 1) };
+    }
+
+    /// Says whether the filter holds something back, so that NGINX keeps the request open and calls again. The bit
+    /// is gzip's, which has nothing to do with this response.
+    pub fn set_buffered(self, buffered: bool) {
+        let connection = self.connection();
+        let bits = connection.buffered();
+        let bit = NGX_HTTP_GZIP_BUFFERED;
+        connection.set_buffered(if buffered { bits | bit } else { bits & !bit });
+    }
+
+    /// Whether the write filter holds something back.
+    pub fn is_write_buffered(self) -> bool {
+        self.connection().buffered() & NGX_HTTP_WRITE_BUFFERED != 0
+    }
+
+    /// Whether the connection failed, or the request was terminated and waits for its jobs.
+    pub fn is_terminated(self) -> bool {
+        self.connection().error() != 0
+    }
+
+    /// Lets the log lines that follow name this request (ngx_http_set_log_request).
+    pub fn set_log_request(self) {
+        // SAFETY: the log of an HTTP connection has this context.
+        unsafe { (*(*self.log()).data.cast::<ngx_http_log_ctx_t>()).current_request = self.as_ptr() };
+    }
+
+    /// Runs what the connection's write event would run. The request may be freed by it.
+    pub fn run_write_handler(self) {
+        let write = self.connection().write;
+        // SAFETY: a connection has a write event; nothing of the request is used after the call.
+        unsafe {
+            if let Some(handler) = (*write).handler {
+                handler(write);
+            }
+        }
+    }
+
+    /// Aborts the request: no body that misses something ends as if it were whole. The request may be freed by it.
+    pub fn abort(self) {
+        let connection = ptr::from_mut(self.connection());
+        // SAFETY: a live request; nothing of it is used after the calls, the connection's memory stays.
+        unsafe {
+            (*connection).set_error(1);
+            ngx_http_finalize_request(self.as_ptr(), ERROR);
+            ngx_http_run_posted_requests(connection);
+        }
+    }
+
+    /// Makes the end of the connection an error for the client, where nothing else would: without chunks or frames
+    /// the end of the connection is the end of the body.
+    pub fn reset_if_unframed(self) {
+        if self.get().chunked() == 0 && self.get().http_version < NGX_HTTP_VERSION_20 as ngx_uint_t {
+            // SAFETY: a live connection; a descriptor that is closed already makes the call fail, no more.
+            unsafe { linger_off(self.connection().fd) };
+        }
+    }
+
+    /// Gives the client its `send_timeout` anew, if it runs.
+    pub fn rearm_send_timeout(self) {
+        let write = self.connection().write;
+        // SAFETY: the write event lives with the connection; its timer is in the tree if it is set.
+        unsafe {
+            if (*write).timer_set() != 0 && (*write).delayed() == 0 {
+                ngx_del_timer(write);
+                ngx_add_timer(write, self.send_timeout());
+            }
+        }
+    }
+}
+
+/// `SO_LINGER` with 0 seconds: closing sends a reset.
+unsafe fn linger_off(fd: i32) {
+    let linger = nginx_sys::linger { l_onoff: 1, l_linger: 0 };
+    // SAFETY: the option's value is as long as said.
+    unsafe {
+        nginx_sys::setsockopt(
+            fd,
+            nginx_sys::SOL_SOCKET as i32,
+            nginx_sys::SO_LINGER as i32,
+            (&raw const linger).cast(),
+            size_of::<nginx_sys::linger>() as u32,
+        );
+    }
+}
