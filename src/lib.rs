@@ -1,7 +1,7 @@
 //! `ngx_http_compress_module`: Brotli and Zstandard for NGINX, encoded on its thread pools.
 //!
 //! This crate is the glue between NGINX and `compress_core`, which decides and encodes. The way of a response:
-//! [`filter`] reads the facts, asks the core, and attaches a [`response`] to the request; the body filter hands
+//! `filter` reads the facts, asks the core, and attaches a `response` to the request; the body filter hands
 //! buffers to it; its jobs go to a thread pool and come back in `job`; what all responses of a worker share is
 //! in `worker`. Files that were compressed beforehand are sent by `statics`.
 
