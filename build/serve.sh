@@ -10,7 +10,6 @@ port=$4
 
 prefix=$(mktemp -d)
 trap 'rm -rf "$prefix"' EXIT
-trap 'exit 0' INT TERM
 mkdir "$prefix/tmp"
 user=
 [ "$(id -u)" != 0 ] || user="user root;"
@@ -53,4 +52,7 @@ http {
 CONF
 echo "Serving $root on http://127.0.0.1:$port/ (Ctrl-C ends it); try" >&2
 printf "  curl -s -o /dev/null -w '%%{size_download} bytes\\\\n' -H 'Accept-Encoding: br' http://127.0.0.1:%s/\n" "$port" >&2
-"$nginx" -p "$prefix" -c nginx.conf -e stderr
+"$nginx" -p "$prefix" -c nginx.conf -e stderr &
+# shellcheck disable=SC2064  # the number is known now
+trap "kill $! 2>/dev/null" INT TERM
+wait "$!" || true

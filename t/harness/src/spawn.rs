@@ -7,7 +7,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, OnceLock};
 use std::thread;
 
-use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 
 type Started = io::Result<Child>;
 type Job = (Command, Sender<Started>);
@@ -15,9 +15,15 @@ type Job = (Command, Sender<Started>);
 /// Starts `command` in a process group of its own, and has the kernel end it when this process ends.
 pub(crate) fn spawn(mut command: Command) -> Started {
     command.process_group(0);
-    // SAFETY: the closure runs between fork and exec; it makes one system call and allocates nothing.
+    let parent = Some(getpid());
+    let tie_to_parent = move || {
+        set_parent_process_death_signal(Some(Signal::TERM))?;
+        // The parent may have ended before that call.
+        if getppid() == parent { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
+    };
+    // SAFETY: the closure runs between fork and exec; it makes two system calls and allocates nothing.
     unsafe {
-        command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::TERM))?));
+        command.pre_exec(tie_to_parent);
     }
     let (reply, started) = channel();
     let jobs = spawner().lock().expect("no spawn panics");
