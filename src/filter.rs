@@ -171,7 +171,7 @@ impl Judge<'_> {
         self.conf
             .coding(coding)
             .thread_pool()
-            .is_some_and(|pool| crate::worker::Pool::of(pool).is_overloaded())
+            .is_some_and(|pool| crate::worker::Pool::of(pool).is_overloaded(self.request))
     }
 
     #[cfg(not(ngx_feature = "threads"))]

@@ -97,21 +97,25 @@ pub use pool::Pool;
 
 #[cfg(ngx_feature = "threads")]
 mod pool {
-    use std::cell::RefCell;
+    use std::cell::{Cell, RefCell};
     use std::rc::Rc;
     use std::sync::Arc;
 
     use compress_core::dispatch::{Dispatch, Threads};
-    use nginx_sys::{ngx_event_t, ngx_msec_t};
+    use nginx_sys::{NGX_LOG_WARN, ngx_event_t, ngx_msec_t, time_t};
     use ngx::log::ngx_cycle_log;
 
     use crate::ngx::event::{Event, fired};
     use crate::ngx::guard::guard;
     use crate::ngx::task::ThreadPool;
+    use crate::ngx::{Request, log};
     use crate::response::Response;
 
     /// When a pool's queue is full of the work of others, this many milliseconds pass before the next try.
     const RETRY: ngx_msec_t = 10;
+
+    /// Seconds between two warnings of too long a line.
+    const WARN_EVERY: time_t = 60;
 
     /// A thread pool as this worker uses it.
     pub struct Pool {
@@ -121,6 +125,8 @@ mod pool {
         pub priority: i32,
         dispatch: RefCell<Dispatch<*mut Response>>,
         retry: RefCell<Event>,
+        /// When the last warning of too long a line was logged, in seconds.
+        warned: Cell<time_t>,
     }
 
     impl Pool {
@@ -139,6 +145,7 @@ mod pool {
                         priority: worker.thread_priority,
                         dispatch: RefCell::default(),
                         retry: RefCell::new(retry),
+                        warned: Cell::new(0),
                     }
                 });
                 worker.pools.push(pool.clone());
@@ -146,10 +153,20 @@ mod pool {
             })
         }
 
-        /// Whether the line is so long that another response had better not be encoded at all.
-        pub fn is_overloaded(&self) -> bool {
-            let waiting = self.dispatch.borrow().waiting();
-            waiting > super::with(|worker| worker.max_waiting)
+        /// Whether the line is so long that another response had better not be encoded at all; says so once a
+        /// minute.
+        pub fn is_overloaded(&self, request: Request) -> bool {
+            let most = super::with(|worker| worker.max_waiting);
+            if self.dispatch.borrow().waiting() <= most {
+                return false;
+            }
+            let now = nginx_sys::ngx_time();
+            if now >= self.warned.get() + WARN_EVERY {
+                self.warned.set(now);
+                let reason = "responses wait for a thread, so that others are sent unencoded";
+                log::request(NGX_LOG_WARN, request, format_args!("http compress: more than {most} {reason}"));
+            }
+            true
         }
 
         /// Whether a response may post a job without waiting for its turn.

@@ -186,6 +186,38 @@ fn a_panic_in_a_job_aborts_the_response_alone() {
 }
 
 #[test]
+fn when_too_many_wait_others_are_sent_as_they_are() {
+    if !has_threads() {
+        return;
+    }
+    let text = corpus::text(300_000);
+    let hooks = Hooks::new();
+    hooks.order("hold");
+    let nginx = hooks
+        .watch(pooled())
+        .http("compress_max_waiting 1;")
+        .log_format("$compress_skip")
+        .file("large.txt", text.clone())
+        .start();
+    let ask = || {
+        let mut client = Connection::connect(nginx.port()).unwrap();
+        let headers = [("Accept-Encoding", "br"), ("Connection", "close")];
+        client.send_request("GET", "/large.txt", &headers).unwrap();
+        client
+    };
+    // As many as the pool takes, and then more than may wait; those that wait come first.
+    let waiting: Vec<_> = (0..6).map(|_| ask()).collect();
+    hooks.wait_for_job(0);
+    wait_until(TIMEOUT, || get(&nginx, "/large.txt").accept("br").send().coding().is_empty());
+    hooks.release("hold");
+    for mut client in waiting {
+        assert_eq!(client.read_response("GET").unwrap().decoded().unwrap(), text);
+    }
+    wait_until(TIMEOUT, || nginx.access_log().lines().any(|line| line == "busy"));
+    assert_eq!(nginx.error_log().matches("responses wait for a thread").count(), 1);
+}
+
+#[test]
 fn pool_threads_go_behind_the_event_loop() {
     if !has_threads() {
         return;
