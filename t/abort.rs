@@ -125,7 +125,7 @@ fn clients_that_leave_at_any_time_leave_nothing_behind() {
 fn leave(nginx: &Nginx, i: usize) {
     let mut client = Connection::connect_with_buffer(nginx.port(), 8192).unwrap();
     client.send_request("GET", "/large.txt", &[("Accept-Encoding", CODINGS[i % 2])]).unwrap();
-    if i % 3 > 0 {
+    if !i.is_multiple_of(3) {
         client.read_head("GET").unwrap();
     }
     for _ in 0..i / 3 {

@@ -62,13 +62,13 @@ impl BrotliEncoder {
             while rest.len() > SLICE {
                 let slice;
                 (slice, rest) = rest.split_at(SLICE);
-                self.stream.encode(slice, Operation::Process, out)?;
+                self.stream.encode(slice, Operation::Process, out, cancelled)?;
                 if cancelled() {
                     return Err(EncodeError::Cancelled);
                 }
             }
         }
-        self.stream.encode(rest, last, out)?;
+        self.stream.encode(rest, last, out, cancelled)?;
         trim(out);
         Ok(())
     }

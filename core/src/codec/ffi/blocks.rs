@@ -38,6 +38,10 @@ struct Kept {
     held: usize,
     /// Counts the segments.
     segment: u32,
+    /// Asked whenever the encoder wants memory, which it does many times between two looks at its input.
+    cancelled: Option<NonNull<dyn Fn() -> bool>>,
+    /// Whether memory was refused because that answered yes.
+    refused: bool,
     /// How many more blocks the system gives.
     #[cfg(test)]
     left: usize,
@@ -53,6 +57,8 @@ impl Blocks {
             free: ptr::null_mut(),
             held: 0,
             segment: 0,
+            cancelled: None,
+            refused: false,
             #[cfg(test)]
             left: usize::MAX,
         };
@@ -77,6 +83,40 @@ impl Blocks {
         let segment = kept.segment;
         kept.drop_free(|header| segment.wrapping_sub(header.segment) >= UNUSED_SEGMENTS);
         kept.segment = segment.wrapping_add(1);
+    }
+
+    /// Runs `f`, in which the encoder gets no more memory once `cancelled` answers yes. Says what `f` gave, and
+    /// whether that happened.
+    pub(super) fn with_cancel<T>(
+        &mut self,
+        cancelled: &dyn Fn() -> bool,
+        f: impl FnOnce() -> T,
+    ) -> (T, bool) {
+        /// Forgets the borrow, also when `f` panics.
+        struct Armed(NonNull<Kept>);
+        impl Drop for Armed {
+            fn drop(&mut self) {
+                // SAFETY: as in `held`.
+                unsafe { (*self.0.as_ptr()).cancelled = None };
+            }
+        }
+        // SAFETY: only the lifetime changes; `Armed` forgets the pointer before the borrow ends.
+        let cancelled = unsafe {
+            std::mem::transmute::<NonNull<dyn Fn() -> bool + '_>, NonNull<dyn Fn() -> bool + 'static>>(
+                NonNull::from(cancelled),
+            )
+        };
+        // SAFETY: as in `held`.
+        unsafe {
+            let kept = self.0.as_ptr();
+            (*kept).cancelled = Some(cancelled);
+            (*kept).refused = false;
+        }
+        let armed = Armed(self.0);
+        let result = f();
+        drop(armed);
+        // SAFETY: as in `held`.
+        (result, unsafe { (*self.0.as_ptr()).refused })
     }
 
     /// From now on the system gives only so many blocks.
@@ -188,6 +228,11 @@ fn block_size(size: usize) -> Option<usize> {
 pub(super) unsafe extern "C" fn allocate(opaque: *mut c_void, size: usize) -> *mut c_void {
     // SAFETY: as the caller promises; the reference ends before this returns.
     let kept = unsafe { &mut *opaque.cast::<Kept>() };
+    // SAFETY: `with_cancel` forgets the function before it goes.
+    if kept.cancelled.is_some_and(|cancelled| unsafe { cancelled.as_ref()() }) {
+        kept.refused = true;
+        return ptr::null_mut();
+    }
     let Some(size) = block_size(size) else { return ptr::null_mut() };
     let mut header = if size < KEPT_FROM { ptr::null_mut() } else { kept.take_free(size) };
     if header.is_null() {

@@ -90,12 +90,14 @@ impl Stream {
         if done == 0 { Err(EncodeError::Memory) } else { Ok(()) }
     }
 
-    /// Encodes `data` and appends what output there is to `out`.
+    /// Encodes `data` and appends what output there is to `out`. Stops soon after `cancelled` answers yes, which is
+    /// asked whenever the encoder wants memory: at level 11 it works on a block for half a second.
     pub fn encode(
         &mut self,
         data: &[u8],
         operation: Operation,
         out: &mut Vec<u8>,
+        cancelled: &dyn Fn() -> bool,
     ) -> Result<(), EncodeError> {
         let state = self.state()?;
         let operation = match operation {
@@ -110,7 +112,7 @@ impl Stream {
             let (mut next_out, mut available_out) = (ptr::null_mut(), 0);
             // SAFETY: the encoder is valid, see `set`; `next_in` has `available_in` bytes left, since only the encoder
             // moves both; no room for output, so it writes none.
-            let done = unsafe {
+            let (done, refused) = self.blocks.with_cancel(cancelled, || unsafe {
                 c::BrotliEncoderCompressStream(
                     state,
                     operation,
@@ -120,7 +122,10 @@ impl Stream {
                     &mut next_out,
                     ptr::null_mut(),
                 )
-            };
+            });
+            if refused {
+                return Err(EncodeError::Cancelled);
+            }
             if done == 0 {
                 return Err(self.error(state));
             }
@@ -187,7 +192,39 @@ impl Drop for Stream {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    fn never() -> bool {
+        false
+    }
+
+    /// Whenever it comes, a cancellation ends the work, and the encoder serves again.
+    #[test]
+    fn a_cancelled_encoder_stops_at_its_next_allocation() {
+        let data: Vec<u8> = (0..20_000_u32).flat_map(|i| (i / 7).to_le_bytes()).collect();
+        for quality in [0, 2, 5, 9, 11] {
+            let mut asked = 0_u32;
+            loop {
+                let (left, mut stream) = (Cell::new(asked), Stream::new());
+                let cancelled = || left.replace(left.get().saturating_sub(1)) == 0;
+                let mut encode = |cancelled: &dyn Fn() -> bool| {
+                    stream.start(&Parameters { quality, window_log: 18, size_hint: 0 })?;
+                    stream.encode(&data, Operation::Finish, &mut Vec::new(), cancelled)
+                };
+                match encode(&cancelled) {
+                    Ok(()) => break,
+                    Err(error) => {
+                        assert_eq!(error, EncodeError::Cancelled, "quality {quality}, question {asked}")
+                    }
+                }
+                encode(&never).unwrap();
+                asked += 1 + asked / 4;
+            }
+            assert!(asked > 1, "quality {quality}");
+        }
+    }
 
     /// Wherever the memory ends, that is the error, and the encoder serves again when there is memory.
     #[test]
@@ -201,7 +238,7 @@ mod tests {
                 let mut encode = |out: &mut Vec<u8>| {
                     stream.start(&Parameters { quality, window_log: 18, size_hint: 0 })?;
                     stream.continue_at(40_000, &data[..40_000], true)?;
-                    stream.encode(&data[40_000..], Operation::Finish, out)
+                    stream.encode(&data[40_000..], Operation::Finish, out, &never)
                 };
                 match encode(&mut Vec::new()) {
                     Ok(()) => break,
@@ -209,7 +246,7 @@ mod tests {
                 }
                 stream.blocks.limit(usize::MAX);
                 stream.start(&Parameters { quality: 5, window_log: 18, size_hint: 0 }).unwrap();
-                stream.encode(&data[..1000], Operation::Finish, &mut Vec::new()).unwrap();
+                stream.encode(&data[..1000], Operation::Finish, &mut Vec::new(), &never).unwrap();
                 needed += 1;
             }
             assert!(needed > 1, "quality {quality}");
@@ -228,10 +265,10 @@ mod tests {
                 stream.start(&Parameters { quality, window_log: 19, size_hint }).unwrap();
                 let mut rest = data.as_slice();
                 while rest.len() > slice {
-                    stream.encode(&rest[..slice], Operation::Process, &mut out).unwrap();
+                    stream.encode(&rest[..slice], Operation::Process, &mut out, &never).unwrap();
                     rest = &rest[slice..];
                 }
-                stream.encode(rest, Operation::Finish, &mut out).unwrap();
+                stream.encode(rest, Operation::Finish, &mut out, &never).unwrap();
                 out
             });
             assert!(outputs[0] == outputs[1], "quality {quality}");
