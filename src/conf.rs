@@ -1,5 +1,6 @@
 //! The configuration of a location: what the directives set, and how levels are merged.
 
+mod dictionary;
 mod directives;
 
 pub use directives::COMMANDS;
@@ -7,7 +8,7 @@ pub use directives::COMMANDS;
 use std::ffi::{c_char, c_void};
 use std::ptr;
 
-use compress_core::codec::Coding;
+use compress_core::codec::{Coding, Dictionary};
 use compress_core::eligible::Statuses;
 use compress_core::negotiate::Order;
 use compress_core::plan::{self, Limits};
@@ -15,7 +16,8 @@ use nginx_sys::{
     NGX_CONF_UNSET, ngx_array_t, ngx_bufs_t, ngx_conf_t, ngx_flag_t, ngx_hash_t, ngx_int_t, ngx_uint_t,
 };
 
-use crate::ngx::conf::{create, main_conf_of, merge, merge_types, result};
+use self::dictionary::{DictConf, Dictionaries};
+use crate::ngx::conf::{Kept, create, main_conf_of, merge, merge_types, result};
 use crate::ngx::gzip::Gzip;
 use crate::ngx::{Failed, Request};
 
@@ -26,6 +28,7 @@ pub struct MainConf {
     stream_memory: usize,
     thread_priority: ngx_int_t,
     gzip: Option<Gzip>,
+    dictionaries: Option<Dictionaries>,
 }
 
 /// What a location does with both codings.
@@ -37,6 +40,9 @@ pub struct LocConf {
     statuses: Option<Statuses>,
     vary: ngx_flag_t,
     inline: usize,
+    dict_file: Option<DictConf>,
+    /// The dictionary of `dict_file`, digested for the level of Zstandard.
+    dictionary: Option<Kept<Dictionary>>,
 }
 
 /// What a location does with one coding.
@@ -100,13 +106,16 @@ impl MainConf {
         self.gzip
     }
 
-    /// Looks at the modules beside this one.
+    /// Looks at the modules beside this one, and forgets what only the reading needed.
     ///
     /// # Safety
-    /// `cf` is that of the `http` block.
-    pub unsafe fn find_gzip(cf: *mut ngx_conf_t) {
+    /// `cf` is that of the `http` block, which has been read.
+    pub unsafe fn finish(cf: *mut ngx_conf_t) {
         // SAFETY: the caller vouches for `cf`.
-        unsafe { main_conf_of::<Self>(cf).gzip = Gzip::find(cf) }
+        let main = unsafe { main_conf_of::<Self>(cf) };
+        // SAFETY: as above.
+        main.gzip = unsafe { Gzip::find(cf) };
+        dictionary::forget_files(main);
     }
 
     /// Responses of a worker that may wait for a thread.
@@ -137,6 +146,11 @@ impl LocConf {
     /// The statuses whose responses are encoded.
     pub fn statuses(&self) -> Statuses {
         self.statuses.unwrap_or_default()
+    }
+
+    /// The dictionary of the coding, if it has one.
+    pub fn dictionary(&self, coding: Coding) -> Option<&Dictionary> {
+        self.dictionary.as_ref().filter(|_| coding == Coding::Zstd).map(Kept::get)
     }
 
     /// Whether `Vary` is seen to.
@@ -267,6 +281,7 @@ pub unsafe extern "C" fn create_main(cf: *mut ngx_conf_t) -> *mut c_void {
                 stream_memory: SIZE_UNSET,
                 thread_priority: FLAG_UNSET,
                 gzip: None,
+                dictionaries: None,
             },
         )
     }
@@ -288,6 +303,8 @@ pub unsafe extern "C" fn create_loc(cf: *mut ngx_conf_t) -> *mut c_void {
                 statuses: None,
                 vary: FLAG_UNSET,
                 inline: SIZE_UNSET,
+                dict_file: None,
+                dictionary: None,
             },
         )
     }
@@ -306,9 +323,12 @@ pub unsafe extern "C" fn merge_loc(
     let (above, conf) = unsafe { (&mut *above.cast::<LocConf>(), &mut *conf.cast::<LocConf>()) };
     conf.order = conf.order.or(above.order);
     conf.statuses = conf.statuses.or(above.statuses);
+    conf.dict_file = conf.dict_file.or(above.dict_file);
     merge(&mut conf.vary, above.vary, FLAG_UNSET, 1);
     merge(&mut conf.inline, above.inline, SIZE_UNSET, INLINE_AUTO);
     let merged =
         conf.brotli.merge(cf, &mut above.brotli, 6).and_then(|()| conf.zstd.merge(cf, &mut above.zstd, 1));
-    result(merged)
+    // SAFETY: NGINX merges the locations of the `http` block that `cf` is of.
+    let digested = merged.and_then(|()| unsafe { dictionary::digest(cf, conf.dict_file, conf.zstd.level()) });
+    result(digested.map(|dictionary| conf.dictionary = dictionary))
 }

@@ -61,17 +61,22 @@ pub unsafe extern "C" fn body(raw: *mut ngx_http_request_t, chain: *mut ngx_chai
 fn prepare(request: Request) -> Result<(), Failed> {
     let conf: &LocConf = request.location();
     let codings = [Coding::Zstd, Coding::Brotli];
-    if let Some(Fate::Varies) = request.attachment() {
+    let has_files = matches!(request.attachment(), Some(Fate::Varies));
+    if has_files {
         vary::add_accept_encoding(request)?;
+        if request.status() == 304 {
+            vary::name_tag_as_client(request, || false);
+        }
     }
     if !request.is_main() || !codings.iter().any(|coding| conf.coding(*coding).is_enabled()) {
         return Ok(());
     }
-    let judge = Judge { request, conf, statuses: conf.statuses() };
+    let judge = Judge { request, conf, statuses: conf.statuses(), status: request.status() };
     if conf.sets_vary() && codings.iter().any(|coding| judge.varies(*coding)) {
         vary::add_accept_encoding(request)?;
-        if request.status() == 304 {
-            vary::name_tag_as_client(request);
+        if judge.status == 304 {
+            let full = Judge { status: 200, ..judge };
+            vary::name_tag_as_client(request, || !has_files && full.choose().is_ok());
         }
     }
     match judge.choose() {
@@ -93,7 +98,13 @@ fn encode(request: Request, conf: &LocConf, coding: Coding) -> Result<(), Failed
         return Ok(());
     }
     let settings = conf.coding(coding);
-    let body = Body { coding, level: settings.level(), window_log: settings.window_log(), length };
+    let body = Body {
+        coding,
+        level: settings.level(),
+        window_log: settings.window_log(),
+        length,
+        dictionary: conf.dictionary(coding).cloned(),
+    };
     let response = Box::new(Response::new(request, body, settings.limits()));
     #[cfg_attr(not(ngx_feature = "threads"), expect(unused_variables))]
     let response = request.attach(response, Fate::Encoded)?;
@@ -112,6 +123,7 @@ struct Judge<'a> {
     request: Request,
     conf: &'a LocConf,
     statuses: Statuses,
+    status: u16,
 }
 
 impl Judge<'_> {
@@ -155,7 +167,7 @@ impl Judge<'_> {
             enabled: conf.is_enabled(),
             main_request: request.is_main(),
             tunnel: request.is_tunnel(),
-            status: request.status(),
+            status: self.status,
             encoded: request.has_content_encoding(),
             partial: request.is_partial(),
             length: request.content_length(),

@@ -79,7 +79,7 @@ unsafe extern "C" fn preconfiguration(cf: *mut ngx_conf_t) -> ngx_int_t {
 unsafe extern "C" fn postconfiguration(cf: *mut ngx_conf_t) -> ngx_int_t {
     ngx::guard::keep_panic_messages();
     // SAFETY: NGINX has read the `http` block.
-    unsafe { conf::MainConf::find_gzip(cf) };
+    unsafe { conf::MainConf::finish(cf) };
     ngx::filter::install(filter::header, filter::body);
     // SAFETY: as above.
     ngx::code(unsafe { ngx::phase::add_content_handler(cf, statics::handler) })

@@ -1,8 +1,8 @@
 //! `brotli_static` and `zstd_static`: files that were compressed beforehand.
 
-use compress_core::codec::Coding;
+use compress_core::codec::{Coding, Dictionary};
 use compress_core::negotiate::{Offer, Offers, Preferences};
-use compress_core::sidecar;
+use compress_core::sidecar::{self, Frame, SidecarError};
 use nginx_sys::{
     NGX_HTTP_INTERNAL_SERVER_ERROR, NGX_HTTP_NOT_FOUND, NGX_LOG_CRIT, NGX_LOG_WARN, ngx_http_request_t,
     ngx_int_t,
@@ -134,6 +134,11 @@ impl Search<'_> {
         Ok(found)
     }
 
+    fn check(&self, file: &Sidecar) -> Result<Frame, SidecarError> {
+        let held = self.conf.dictionary(Coding::Zstd).and_then(Dictionary::id);
+        sidecar::check(|buffer, offset| file.read_at(buffer, offset))?.needs_only(held)
+    }
+
     /// The file with this coding, if it is there and clients can read it.
     fn open(&self, coding: Coding) -> Result<Option<Sidecar>, Failed> {
         let suffix = match coding {
@@ -143,7 +148,7 @@ impl Search<'_> {
         let Some(file) = Sidecar::open(self.request, suffix)? else { return Ok(None) };
         if coding == Coding::Zstd
             && file.is_regular()
-            && let Err(error) = sidecar::check(|buffer, offset| file.read_at(buffer, offset))
+            && let Err(error) = self.check(&file)
         {
             file.log(NGX_LOG_WARN, format_args!("is not served: it {error}"));
             return Ok(None);

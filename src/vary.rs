@@ -33,11 +33,12 @@ pub fn add_accept_encoding(request: Request) -> Result<(), Failed> {
 }
 
 /// A 304 speaks of the response that the client holds, so it has the tag in the form in which the client named it:
-/// the weak one of an encoded body, or the strong one (RFC 9110, 15.4.5).
-pub fn name_tag_as_client(request: Request) {
+/// the weak one of an encoded body, or the strong one (RFC 9110, 15.4.5). Where the client named none, `encodes` says
+/// whether the 200 would be encoded.
+pub fn name_tag_as_client(request: Request, encodes: impl FnOnce() -> bool) {
     let Some(etag) = request.etag() else { return };
-    let forms = request.headers_in(b"if-none-match").map(|named| if_none_match_form(named, etag));
-    if forms.flatten().any(|form| form == TagForm::Weak) {
+    let named = request.headers_in(b"if-none-match").find_map(|named| if_none_match_form(named, etag));
+    if named.map_or_else(encodes, |form| form == TagForm::Weak) {
         request.weaken_etag();
     }
 }

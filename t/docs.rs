@@ -115,7 +115,8 @@ fn defaults_are_as_the_reference_says() {
     for entry in entries() {
         let coding = entry.name.split('_').next().unwrap();
         let row = DEFAULTS.iter().find(|(name, ..)| {
-            *name == entry.name || name.strip_prefix('*').is_some_and(|rest| entry.name == format!("{coding}{rest}"))
+            *name == entry.name
+                || name.strip_prefix('*').is_some_and(|rest| entry.name == format!("{coding}{rest}"))
         });
         let (_, value, code) = row.unwrap_or_else(|| panic!("no default for {}", entry.name));
         let written = entry.default.trim_end_matches(';').strip_prefix(entry.name).unwrap_or("").trim();

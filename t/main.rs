@@ -1,8 +1,13 @@
 //! The tests against a real NGINX: one file a feature.
 
 mod abort;
+mod coexist;
 mod config;
+mod dictionary;
+mod differential;
+mod docs;
 mod flush;
+mod headers;
 mod pool;
 mod serve;
 mod smoke;

@@ -39,7 +39,8 @@ fn main() {
 
 fn compare(coding: Coding, level: i32, body: &[u8]) {
     let length = Some(body.len() as u64);
-    let settings = Settings { coding, level, window_log: window_for(coding, level, None, length) };
+    let window_log = window_for(coding, level, None, length);
+    let settings = Settings { coding, level, window_log, dictionary: None };
     let window = 1 << settings.window_log;
     let mut encoder = coding.encoder();
     let (size, time) = measure(|| encode_parts(encoder.as_mut(), &settings, body, 1, 0));

@@ -9,7 +9,7 @@ mod ffi;
 mod window;
 mod zstd;
 
-pub use self::{brotli::BrotliEncoder, window::window_for, zstd::ZstdEncoder};
+pub use self::{brotli::BrotliEncoder, ffi::zstd::Dictionary, window::window_for, zstd::ZstdEncoder};
 
 /// A content coding that the module produces (the IANA registry's names).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,6 +67,8 @@ pub struct Settings {
     pub level: i32,
     /// Binary logarithm of the window in bytes: 10 to 24 for Brotli, 10 to 23 for Zstandard (RFC 9659).
     pub window_log: u32,
+    /// What a decoder must hold, and the body may refer to; digested for `level`. Brotli takes none.
+    pub dictionary: Option<Dictionary>,
 }
 
 /// One segment of a body.

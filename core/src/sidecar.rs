@@ -3,6 +3,7 @@
 //! A browser refuses a frame whose declared window is larger than 8 MiB, however short the body (RFC 9659, 3),
 //! and `zstd --ultra` or `--long` makes such frames.
 
+use std::num::NonZeroU32;
 use std::{fmt, io};
 
 /// The largest window that a frame may declare with the coding `zstd` (RFC 9659, 3).
@@ -44,6 +45,8 @@ pub enum SidecarError {
     NotZstd,
     /// The frame declares a window of this many bytes.
     Window(u64),
+    /// A client needs the dictionary with this number.
+    Dictionary(u32),
     /// It cannot be read.
     Read(io::Error),
 }
@@ -57,12 +60,28 @@ impl fmt::Display for SidecarError {
                 "declares a window of {bytes} bytes, but browsers refuse more than {WINDOW_LIMIT}: \
                  compress it with a window log of at most 23"
             ),
+            Self::Dictionary(id) => {
+                write!(f, "needs the dictionary with ID {id}, which is not that of \"zstd_dict_file\"")
+            }
             Self::Read(error) => write!(f, "cannot be read: {error}"),
         }
     }
 }
 
 impl std::error::Error for SidecarError {}
+
+impl Frame {
+    /// Refuses a frame that needs another dictionary than the one that clients `hold`, by its number.
+    ///
+    /// # Errors
+    /// [`SidecarError::Dictionary`].
+    pub fn needs_only(self, hold: Option<NonZeroU32>) -> Result<Self, SidecarError> {
+        match self.dictionary {
+            Some(id) if NonZeroU32::new(id) != hold => Err(SidecarError::Dictionary(id)),
+            _ => Ok(self),
+        }
+    }
+}
 
 /// Looks at the first frame of a file. `read_at` is `pread`: it fills the buffer from an offset of the file and
 /// says how much it had. The frames after the first are not looked at.

@@ -9,14 +9,14 @@ use std::collections::TryReserveError;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::codec::{Coding, Segment, Settings, window_for};
+use crate::codec::{Coding, Dictionary, Segment, Settings, window_for};
 use crate::job::{self, Cancel, Encoded, Job, JobError, JobId};
 use crate::parked::{Parked, Ticket};
 use crate::parts::{Parts, ReadAt};
 use crate::plan::{self, Limits, Load};
 
 /// What is known of a body before its first byte.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Body {
     /// The content coding.
     pub coding: Coding,
@@ -26,6 +26,8 @@ pub struct Body {
     pub window_log: Option<u32>,
     /// `Content-Length`. It only sizes things: other filters may change the length.
     pub length: Option<u64>,
+    /// As [`Settings::dictionary`].
+    pub dictionary: Option<Dictionary>,
 }
 
 /// A piece of the encoded body, in order.
@@ -343,13 +345,13 @@ impl Stream {
 
     /// The settings of all jobs; the first one fixes them, `n` bytes long and maybe the only one.
     fn settings(&mut self, n: u64, last: bool) -> Settings {
-        let Body { coding, level, window_log, length } = self.body;
+        let Body { coding, level, window_log, length, ref dictionary } = self.body;
         let flushes = self.flushes;
         let make = || {
             let length = if last { Some(n) } else { length };
             let window_log = window_for(coding, level, window_log, length);
             let most = if flushes && length.is_none() { plan::STREAM_WINDOW_LOG } else { u32::MAX };
-            Settings { coding, level, window_log: window_log.min(most) }
+            Settings { coding, level, window_log: window_log.min(most), dictionary: dictionary.clone() }
         };
         self.settings.get_or_insert_with(make).clone()
     }

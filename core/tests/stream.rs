@@ -6,8 +6,8 @@ mod codec_support;
 use std::io;
 use std::sync::Arc;
 
-use codec_support::{Contents, bytes, decode};
-use compress_core::codec::Coding;
+use codec_support::{Contents, DICTIONARY, bytes, decode, decode_with_dictionary, records};
+use compress_core::codec::{Coding, Dictionary};
 use compress_core::job::{Encoded, Job, JobError, JobId};
 use compress_core::parked::Parked;
 use compress_core::parts::ReadAt;
@@ -70,9 +70,12 @@ struct Worker {
 
 impl Worker {
     fn new(case: &Case) -> Self {
-        let source = bytes(Contents::Text, 600_000, 1);
+        let source = match case.body.dictionary {
+            Some(_) => records(600_000, 1),
+            None => bytes(Contents::Text, 600_000, 1),
+        };
         Self {
-            stream: Stream::new(case.body, case.limits),
+            stream: Stream::new(case.body.clone(), case.limits),
             parked: Parked::new(case.parked),
             workspace: Workspace::new(usize::MAX, || false),
             load: Load::default(),
@@ -193,10 +196,10 @@ fn check(case: &Case) {
     }
     worker.finish();
     let Worker { stream, output, source, taken, flushes, .. } = worker;
-    assert_eq!(decode(case.body.coding, &output), source[..taken], "{case:?}");
+    assert_eq!(decode_body(&case.body, &output), source[..taken], "{case:?}");
     // A flush can come with the end, after which there is nothing to add.
     for (length, least) in flushes.into_iter().filter(|(length, _)| *length < output.len()) {
-        let decoded = decode_prefix(case.body.coding, &output[..length]);
+        let decoded = decode_prefix(&case.body, &output[..length]);
         assert!(decoded.len() >= least, "a flush at {least} gave {}", decoded.len());
     }
     assert!(worker.most_out <= case.limits.tasks);
@@ -205,8 +208,16 @@ fn check(case: &Case) {
 }
 
 /// What a decoder has after the beginning of a stream that ends with a flush: as much as if the stream ended there.
-fn decode_prefix(coding: Coding, prefix: &[u8]) -> Vec<u8> {
-    if prefix.is_empty() { Vec::new() } else { decode(coding, &[prefix, coding.terminator()].concat()) }
+fn decode_prefix(body: &Body, prefix: &[u8]) -> Vec<u8> {
+    if prefix.is_empty() {
+        Vec::new()
+    } else {
+        decode_body(body, &[prefix, body.coding.terminator()].concat())
+    }
+}
+
+fn decode_body(body: &Body, encoded: &[u8]) -> Vec<u8> {
+    if body.dictionary.is_some() { decode_with_dictionary(encoded) } else { decode(body.coding, encoded) }
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -229,8 +240,12 @@ fn body() -> impl Strategy<Value = Body> {
     ];
     // The length is a hint: it can be right, wrong, or not there.
     let length = prop_oneof![Just(None), (0..300_000_u64).prop_map(Some)];
-    (coding, prop_oneof![Just(None), (10..20_u32).prop_map(Some)], length)
-        .prop_map(|((coding, level), window_log, length)| Body { coding, level, window_log, length })
+    let window_log = prop_oneof![Just(None), (10..20_u32).prop_map(Some)];
+    (coding, window_log, length, any::<bool>()).prop_map(|((coding, level), window_log, length, with)| {
+        let with = with && coding == Coding::Zstd;
+        let dictionary = with.then(|| Dictionary::new(DICTIONARY, level).unwrap());
+        Body { coding, level, window_log, length, dictionary }
+    })
 }
 
 fn case() -> impl Strategy<Value = Case> {
@@ -251,7 +266,7 @@ proptest! {
 }
 
 fn simple(coding: Coding, level: i32, length: Option<u64>) -> (Body, Limits) {
-    let body = Body { coding, level, window_log: None, length };
+    let body = Body { coding, level, window_log: None, length, dictionary: None };
     (body, Limits { segment: 100_000, tasks: 4, output: 131_072 })
 }
 
@@ -295,7 +310,7 @@ fn a_flushed_stream_keeps_its_encoder() {
         let (body, limits) = simple(coding, level, None);
         let mut sizes = Vec::new();
         for parked in [usize::MAX, 0] {
-            let mut worker = Worker::new(&Case { body, limits, parked, steps: vec![] });
+            let mut worker = Worker::new(&Case { body: body.clone(), limits, parked, steps: vec![] });
             for _ in 0..200 {
                 worker.step(&Step::Bytes(100));
                 worker.step(&Step::Flush);
@@ -346,7 +361,7 @@ fn a_file_that_became_shorter_fails_the_stream() {
 #[test]
 fn without_idle_threads_one_encoder_goes_through_the_body() {
     let (body, limits) = simple(Coding::Brotli, 6, Some(600_000));
-    let mut serial = Worker::new(&Case { body, limits, parked: usize::MAX, steps: vec![] });
+    let mut serial = Worker::new(&Case { body: body.clone(), limits, parked: usize::MAX, steps: vec![] });
     serial.step(&Step::File(600_000));
     serial.finish();
     assert_eq!(serial.most_out, 1);

@@ -16,6 +16,7 @@ use nginx_sys::{
 use ngx::core::NGX_CONF_OK;
 use ngx::ngx_string;
 
+use super::dictionary::set_dict_file;
 use super::{CodingConf, FLAG_UNSET, INLINE_AUTO, LEVEL_UNSET, LocConf, MainConf, SIZE_UNSET};
 use crate::ngx::conf::{EVERYWHERE, Setter, arguments, command, error, main_command, refused};
 
@@ -58,7 +59,7 @@ const fn pool(name: ngx_str_t, coding: usize) -> ngx_command_t {
 
 /// The directives, as NGINX reads them.
 #[rustfmt::skip]
-pub static mut COMMANDS: [ngx_command_t; 32] = [
+pub static mut COMMANDS: [ngx_command_t; 33] = [
     plain(ngx_string!("brotli"), FLAG, ngx_conf_set_flag_slot, BROTLI + offset_of!(CodingConf, enable)),
     types(ngx_string!("brotli_types"), BROTLI),
     checked(ngx_string!("brotli_comp_level"), ONE, set_level, BROTLI + offset_of!(CodingConf, level), &BROTLI_LEVELS),
@@ -84,6 +85,7 @@ pub static mut COMMANDS: [ngx_command_t; 32] = [
     pool(ngx_string!("zstd_thread_pool"), ZSTD),
     checked(ngx_string!("zstd_parallel_segment_size"), ONE, ngx_conf_set_size_slot, ZSTD + offset_of!(CodingConf, segment), &SEGMENTS),
     checked(ngx_string!("zstd_parallel_tasks"), ONE, ngx_conf_set_num_slot, ZSTD + offset_of!(CodingConf, tasks), &TASKS),
+    plain(ngx_string!("zstd_dict_file"), ONE, set_dict_file, 0),
 
     plain(ngx_string!("compress_order"), MORE, set_order, 0),
     plain(ngx_string!("compress_statuses"), MORE, set_statuses, 0),
@@ -130,7 +132,7 @@ const fn bounds(low: ngx_int_t, high: ngx_int_t) -> ngx_conf_num_bounds_t {
     ngx_conf_num_bounds_t { post_handler: Some(ngx_conf_check_num_bounds), low, high }
 }
 
-const DUPLICATE: &CStr = c"is duplicate";
+pub(super) const DUPLICATE: &CStr = c"is duplicate";
 
 /// A level, which can be negative: ngx_conf_set_num_slot takes no sign.
 unsafe extern "C" fn set_level(

@@ -1,19 +1,24 @@
 //! Pieces of directive tables and of the merging of configurations.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, OsStr, c_char, c_void};
 use std::fmt::Display;
-use std::ptr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::ptr::{self, NonNull};
 
 use nginx_sys::{
     NGX_HTTP_LOC_CONF, NGX_HTTP_LOC_CONF_OFFSET, NGX_HTTP_MAIN_CONF, NGX_HTTP_MAIN_CONF_OFFSET,
-    NGX_HTTP_SRV_CONF, NGX_LOG_EMERG, ngx_array_t, ngx_command_t, ngx_conf_t, ngx_cycle_t, ngx_hash_t,
-    ngx_http_conf_ctx_t, ngx_http_html_default_types, ngx_http_merge_types, ngx_http_module, ngx_module_t,
-    ngx_palloc, ngx_str_t, ngx_uint_t,
+    NGX_HTTP_SRV_CONF, NGX_LOG_EMERG, NGX_LOG_WARN, ngx_array_t, ngx_command_t, ngx_conf_full_name,
+    ngx_conf_log_error, ngx_conf_t, ngx_cycle_t, ngx_hash_t, ngx_http_conf_ctx_t,
+    ngx_http_html_default_types, ngx_http_merge_types, ngx_http_module, ngx_module_t, ngx_palloc,
+    ngx_pool_cleanup_add, ngx_str_t, ngx_uint_t,
 };
 use ngx::core::{NGX_CONF_ERROR, NGX_CONF_OK};
 use ngx::ngx_conf_log_error;
 
-use super::{Failed, this_module};
+use super::guard::guard;
+use super::{Failed, OK, this_module};
 
 /// A directive's handler.
 pub type Setter = unsafe extern "C" fn(*mut ngx_conf_t, *mut ngx_command_t, *mut c_void) -> *mut c_char;
@@ -93,6 +98,82 @@ pub unsafe fn arguments<'a>(cf: *mut ngx_conf_t) -> &'a mut [ngx_str_t] {
 pub unsafe fn error(cf: *mut ngx_conf_t, message: impl Display) -> *mut c_char {
     ngx_conf_log_error!(NGX_LOG_EMERG, cf, "{message}");
     NGX_CONF_ERROR
+}
+
+/// As [`error`], with what the system said.
+///
+/// # Safety
+/// As [`error`].
+pub unsafe fn error_of_system(cf: *mut ngx_conf_t, error: &io::Error, message: impl Display) -> *mut c_char {
+    let message = message.to_string();
+    let errno = error.raw_os_error().unwrap_or(0);
+    // SAFETY: the format takes a length and so many bytes.
+    unsafe {
+        let (level, format) = (NGX_LOG_EMERG as ngx_uint_t, c"%*s".as_ptr());
+        ngx_conf_log_error(level, cf, errno, format, message.len(), message.as_ptr());
+    }
+    NGX_CONF_ERROR
+}
+
+/// Logs what is to be known of a configuration that can be used, with file and line.
+///
+/// # Safety
+/// As [`error`].
+pub unsafe fn warn(cf: *mut ngx_conf_t, message: impl Display) {
+    ngx_conf_log_error!(NGX_LOG_WARN, cf, "{message}");
+}
+
+/// A path, relative to the directory of the configuration file.
+///
+/// # Safety
+/// As [`error`].
+pub unsafe fn full_name(cf: *mut ngx_conf_t, name: &mut ngx_str_t) -> Result<PathBuf, Failed> {
+    // SAFETY: the caller vouches for `cf`; `name` ends with NUL, as all arguments do.
+    if unsafe { ngx_conf_full_name((*cf).cycle, name, 1) } != OK {
+        return Err(Failed);
+    }
+    Ok(PathBuf::from(OsStr::from_bytes(name.as_bytes())))
+}
+
+/// A value that lives as long as the configuration, and is dropped with it.
+pub struct Kept<T>(NonNull<T>);
+
+impl<T> Kept<T> {
+    /// # Errors
+    /// No memory.
+    ///
+    /// # Safety
+    /// `cf` is the configuration that is being read, and what is returned is not used when that is gone.
+    pub unsafe fn new(cf: *mut ngx_conf_t, value: T) -> Result<Self, Failed> {
+        // SAFETY: the pool is the cycle's. The cleanup owns the value.
+        unsafe {
+            let cleanup = NonNull::new(ngx_pool_cleanup_add((*cf).pool, 0)).ok_or(Failed)?.as_mut();
+            let value = NonNull::from(Box::leak(Box::new(value)));
+            cleanup.handler = Some(free::<T>);
+            cleanup.data = value.as_ptr().cast();
+            Ok(Self(value))
+        }
+    }
+
+    /// The value.
+    pub fn get(&self) -> &T {
+        // SAFETY: the configuration is there (`new`), and nobody has it for himself before it goes.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl<T> Clone for Kept<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Kept<T> {}
+
+unsafe extern "C" fn free<T>(data: *mut c_void) {
+    // SAFETY: `Kept::new` gave the value up to this cleanup, which runs once.
+    let value = unsafe { Box::from_raw(data.cast::<T>()) };
+    guard((), || drop(value));
 }
 
 /// A value that was not set is taken from the level above, or is the default.

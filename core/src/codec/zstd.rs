@@ -1,7 +1,9 @@
 //! Segments of a Zstandard frame.
 
+use std::num::NonZeroU32;
+
 use super::ffi::zstd::{Context, Length, Parameters, estimate};
-use super::{EncodeError, Encoder, End, Segment, Settings, trim};
+use super::{Dictionary, EncodeError, Encoder, End, Segment, Settings, trim};
 
 /// Bytes between two looks at `cancelled`: a quarter of a second at level 19. The end of a slice is the end of a block,
 /// so small slices cost size.
@@ -20,7 +22,7 @@ const SMALL_CONTEXT: usize = 2 * 1024 * 1024;
 pub struct ZstdEncoder {
     context: Context,
     /// What comes before the first bytes of the open segment.
-    header: Option<[u8; 6]>,
+    header: Option<Vec<u8>>,
     /// About the memory that the last segment needed, and the one before.
     needed: [usize; 2],
 }
@@ -32,7 +34,8 @@ impl ZstdEncoder {
     }
 
     fn need(&mut self, settings: &Settings, length: u64, history: usize) {
-        self.needed = [estimate(settings.level, settings.window_log, length, history), self.needed[0]];
+        let before = history + settings.dictionary.as_ref().map_or(0, Dictionary::length);
+        self.needed = [estimate(settings.level, settings.window_log, length, before), self.needed[0]];
     }
 }
 
@@ -59,9 +62,10 @@ impl Encoder for ZstdEncoder {
             window_log: settings.window_log,
             length: if whole { Length::Declared(length) } else { Length::Exact(length) },
             continued: segment.offset > 0,
+            dictionary: dictionary(settings, segment),
         };
         if segment.offset == 0 && !whole {
-            append(out, &frame_header(settings.window_log))?;
+            append(out, &frame_header(settings))?;
         }
         self.need(settings, length, history);
         let between = || if cancelled() { Err(EncodeError::Cancelled) } else { Ok(()) };
@@ -82,8 +86,9 @@ impl Encoder for ZstdEncoder {
             window_log: settings.window_log,
             length,
             continued: segment.offset > 0,
+            dictionary: dictionary(settings, segment),
         };
-        self.header = (segment.offset == 0).then(|| frame_header(settings.window_log));
+        self.header = (segment.offset == 0).then(|| frame_header(settings));
         self.need(settings, segment.length.unwrap_or(window), history.len());
         let reachable = history.len().min(window as usize);
         self.context.open(parameters, &history[history.len() - reachable..], room as usize)
@@ -135,8 +140,22 @@ fn append(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), EncodeError> {
     Ok(())
 }
 
-/// The header of a frame of unknown length: magic number, no flags, the window descriptor (RFC 8878, 3.1.1.1). The
-/// library would declare the window that its first segment needs, but those after it need more.
-fn frame_header(window_log: u32) -> [u8; 6] {
-    [0x28, 0xb5, 0x2f, 0xfd, 0x00, (window_log.clamp(10, 41) as u8 - 10) << 3]
+/// The dictionary of a segment. Those after the first refer to their history instead.
+fn dictionary(settings: &Settings, segment: &Segment) -> Option<Dictionary> {
+    settings.dictionary.clone().filter(|_| segment.offset == 0)
+}
+
+/// The header of a frame of unknown length: magic number, no flags but that of the dictionary, the window descriptor and
+/// the dictionary's number (RFC 8878, 3.1.1.1). The library would declare the window that its first segment needs, but
+/// those after it need more.
+fn frame_header(settings: &Settings) -> Vec<u8> {
+    let id = settings.dictionary.as_ref().and_then(Dictionary::id).map_or(0, NonZeroU32::get);
+    let (flag, length) = match id {
+        0 => (0, 0),
+        1..=0xff => (1, 1),
+        0x100..=0xffff => (2, 2),
+        _ => (3, 4),
+    };
+    let window = (settings.window_log.clamp(10, 41) as u8 - 10) << 3;
+    [&[0x28, 0xb5, 0x2f, 0xfd, flag, window], &id.to_le_bytes()[..length]].concat()
 }

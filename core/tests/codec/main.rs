@@ -1,5 +1,6 @@
 //! The encoders against decoders that share nothing with them.
 
+mod dictionary;
 mod properties;
 #[path = "../codec_support/mod.rs"]
 mod support;
@@ -16,7 +17,7 @@ const MIB: usize = 1024 * KIB;
 
 fn settings(coding: Coding, level: i32, length: Option<usize>) -> Settings {
     let window_log = window_for(coding, level, None, length.map(|length| length as u64));
-    Settings { coding, level, window_log }
+    Settings { coding, level, window_log, dictionary: None }
 }
 
 fn segment(range: &std::ops::Range<usize>, end: End) -> Segment {
@@ -237,7 +238,7 @@ fn a_used_encoder_gives_what_a_new_one_gives() {
     for coding in [Coding::Brotli, Coding::Zstd] {
         let mut used = coding.encoder();
         for (level, window_log, length) in uses {
-            let settings = Settings { coding, level, window_log: window_log.min(23) };
+            let settings = Settings { coding, level, window_log: window_log.min(23), dictionary: None };
             let body = &body[..length];
             let new = encode_parts(coding.encoder().as_mut(), &settings, body, 3);
             assert!(encode_parts(used.as_mut(), &settings, body, 3) == new, "{coding:?} {level}");
@@ -298,7 +299,7 @@ fn an_open_segment_goes_on_in_another_thread() {
 fn levels_out_of_range_are_taken_for_the_nearest() {
     for coding in [Coding::Brotli, Coding::Zstd] {
         for (level, window_log) in [(100, 17), (-1000, 17), (5, 24)] {
-            let settings = Settings { coding, level, window_log };
+            let settings = Settings { coding, level, window_log, dictionary: None };
             let out = encode_whole(coding.encoder().as_mut(), &settings, b"out of range, out of range");
             assert_eq!(decode(coding, &out), b"out of range, out of range");
         }

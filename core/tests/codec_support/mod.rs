@@ -90,6 +90,40 @@ pub fn decode(coding: Coding, encoded: &[u8]) -> Vec<u8> {
     }
 }
 
+/// A dictionary that the `zstd` program trained on pieces of [`records`].
+pub const DICTIONARY: &[u8] = include_bytes!("records.dict");
+
+/// Records as an API sends them.
+pub fn records(length: usize, seed: u64) -> Vec<u8> {
+    let mut random = Random(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut records = Vec::with_capacity(length + 128);
+    while records.len() < length {
+        let (id, number) = (random.next() >> 48, random.next());
+        let state = ["open", "closed", "waiting for review", "draft"][(number >> 60) as usize % 4];
+        let (user, price, public) = (number % 500, number >> 16 & 0xffff, number & 0x1000 == 0);
+        let line = format!(
+            "{{\"id\":{id},\"user\":\"user-{user}\",\"state\":\"{state}\",\"price\":{price},\"public\":{public}}},\n"
+        );
+        records.extend_from_slice(line.as_bytes());
+    }
+    records.truncate(length);
+    records
+}
+
+/// Decodes one whole frame that needs [`DICTIONARY`], after which nothing may come.
+pub fn decode_with_dictionary(mut frame: &[u8]) -> Vec<u8> {
+    let dictionary = ruzstd::decoding::Dictionary::decode_dict(DICTIONARY).unwrap();
+    let mut decoder = ruzstd::decoding::FrameDecoder::new();
+    decoder.add_dict(dictionary).unwrap();
+    let mut decoded = Vec::new();
+    ruzstd::decoding::StreamingDecoder::new_with_decoder(&mut frame, decoder)
+        .unwrap()
+        .read_to_end(&mut decoded)
+        .unwrap();
+    assert!(frame.is_empty(), "bytes after the end");
+    decoded
+}
+
 fn decode_brotli(encoded: &[u8]) -> Vec<u8> {
     let alloc = StandardAlloc::default;
     let mut state = BrotliState::new(alloc(), alloc(), alloc());

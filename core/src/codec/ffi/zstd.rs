@@ -1,12 +1,14 @@
 //! libzstd's compression context.
 
 mod calls;
+mod dictionary;
 
 use std::ptr::NonNull;
 
 use zstd_sys as c;
 
 pub(in crate::codec) use self::calls::{estimate, level_window_log};
+pub use self::dictionary::Dictionary;
 use crate::codec::{EncodeError, End};
 
 /// What a frame, or a part of one, is compressed with.
@@ -19,6 +21,8 @@ pub(in crate::codec) struct Parameters {
     pub length: Length,
     /// Whether a frame goes on; else it begins.
     pub continued: bool,
+    /// What the beginning of a frame may refer to. Not together with a history.
+    pub dictionary: Option<Dictionary>,
 }
 
 /// What is known of the number of bytes to come.
@@ -36,7 +40,8 @@ pub(in crate::codec) enum Length {
 
 /// A compression context, used for one frame or part of a frame after the other.
 ///
-/// It refers by address to what it has compressed, which has to stay where it is until the context is set up anew.
+/// It refers by address to what it has compressed and to its dictionary, which have to stay where they are until the
+/// context is set up anew.
 pub(in crate::codec) struct Context {
     context: Option<NonNull<c::ZSTD_CCtx>>,
     /// What the open part refers to, and what it compresses next. It never moves while a part is open.
@@ -52,7 +57,8 @@ struct Open {
 }
 
 // SAFETY: a context has no ties to a thread, it belongs to this value alone, and every use that changes it takes
-// `&mut self`. What it refers to outside is in `ring`, whose bytes stay where they are when this moves.
+// `&mut self`. What it refers to outside is in `ring` and `open`, whose bytes and
+// dictionary stay where they are when this moves.
 unsafe impl Send for Context {}
 
 impl Context {
@@ -103,7 +109,7 @@ impl Context {
         self.ring.extend_from_slice(history);
         let context = self.context()?;
         // SAFETY: the context is valid. It refers to the ring, which `write` keeps as it has to be while the part is
-        // open; after that it is set up anew before it compresses again.
+        // open, and to the dictionary, which `self.open` keeps; after that it is set up anew before it compresses again.
         unsafe { calls::begin(context, &parameters, &self.ring, &mut Vec::new()) }?;
         self.open = Some(Open { parameters, size });
         Ok(())

@@ -22,7 +22,12 @@ const LONGEST_HEADER: usize = 18;
 /// What the end of a frame can add to the bound of its last bytes: an empty last block.
 const EPILOGUE: usize = 16;
 
+/// A body of unknown length that is longer is not encoded with a dictionary's own tables, which are small, but the
+/// dictionary is loaded into tables of the level: as the library does with a known length.
+const LONG: u64 = 128 * 1024;
+
 const FORCE_MAX_WINDOW: Parameter = Parameter::ZSTD_c_experimentalParam3;
+const FORCE_ATTACH_DICT: Parameter = Parameter::ZSTD_c_experimentalParam4;
 const SOURCE_SIZE_HINT: Parameter = Parameter::ZSTD_c_experimentalParam7;
 const STABLE_INPUT_BUFFER: Parameter = Parameter::ZSTD_c_experimentalParam9;
 const STABLE_OUTPUT_BUFFER: Parameter = Parameter::ZSTD_c_experimentalParam10;
@@ -32,7 +37,8 @@ const STABLE_OUTPUT_BUFFER: Parameter = Parameter::ZSTD_c_experimentalParam10;
 ///
 /// # Safety
 /// - `context` is valid, and nobody else uses it.
-/// - Until it is set up anew or freed, `history` stays where it is whenever the context compresses.
+/// - Until it is set up anew or freed, `history` stays where it is and the dictionary lives whenever the context
+///   compresses.
 pub(super) unsafe fn begin(
     context: *mut c::ZSTD_CCtx,
     parameters: &Parameters,
@@ -42,8 +48,8 @@ pub(super) unsafe fn begin(
     let mut header = [0_u8; LONGEST_HEADER];
     let mut no_input = c::ZSTD_inBuffer { src: ptr::null(), size: 0, pos: 0 };
     let mut no_output = c::ZSTD_outBuffer { dst: ptr::null_mut(), size: 0, pos: 0 };
-    // SAFETY: the caller answers for the context and the history. The first compression, of nothing and with no room for
-    // output, makes the parameters take effect; the second gives the header, which fits.
+    // SAFETY: the caller answers for the context, the history and the dictionary. The first compression, of nothing and
+    // with no room for output, makes the parameters take effect; the second gives the header, which fits.
     let written = unsafe {
         set(context, parameters, history)?;
         let all = c::ZSTD_EndDirective::ZSTD_e_flush;
@@ -92,8 +98,22 @@ unsafe fn set(
         Length::Hint(length) => set(SOURCE_SIZE_HINT, length.min(c_int::MAX as u64) as c_int)?,
         Length::Unknown => {}
     }
-    // SAFETY: the caller answers for the context and the history.
-    check(unsafe { c::ZSTD_CCtx_refPrefix(context, history.as_ptr().cast(), history.len()) })?;
+    if let Some(dictionary) = &parameters.dictionary {
+        let load = match parameters.length {
+            Length::Hint(length) => length > LONG,
+            Length::Unknown => true,
+            // The library decides by the length.
+            Length::Declared(_) | Length::Exact(_) => false,
+        };
+        if load {
+            set(FORCE_ATTACH_DICT, c::ZSTD_dictAttachPref_e::ZSTD_dictForceLoad as i32)?;
+        }
+        // SAFETY: the caller answers for the context and the dictionary.
+        check(unsafe { c::ZSTD_CCtx_refCDict(context, dictionary.as_ptr()) })?;
+    } else {
+        // SAFETY: the caller answers for the context and the history.
+        check(unsafe { c::ZSTD_CCtx_refPrefix(context, history.as_ptr().cast(), history.len()) })?;
+    }
     Ok(())
 }
 
