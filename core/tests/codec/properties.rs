@@ -39,10 +39,12 @@ fn way() -> impl Strategy<Value = Way> {
 }
 
 fn settings() -> impl Strategy<Value = Settings> {
-    let brotli = (prop_oneof![6 => 0..=9, 1 => 10..=11], 10..=24_u32)
-        .prop_map(|(level, window_log)| Settings { coding: Coding::Brotli, level, window_log, dictionary: None });
-    let zstd = (prop_oneof![-7..=-1, 1..=12, 13..=22], 10..=23_u32)
-        .prop_map(|(level, window_log)| Settings { coding: Coding::Zstd, level, window_log, dictionary: None });
+    let brotli = (prop_oneof![6 => 0..=9, 1 => 10..=11], 10..=24_u32).prop_map(|(level, window_log)| {
+        Settings { coding: Coding::Brotli, level, window_log, dictionary: None }
+    });
+    let zstd = (prop_oneof![-7..=-1, 1..=12, 13..=22], 10..=23_u32).prop_map(|(level, window_log)| {
+        Settings { coding: Coding::Zstd, level, window_log, dictionary: None }
+    });
     prop_oneof![brotli, zstd]
 }
 
