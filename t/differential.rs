@@ -85,8 +85,12 @@ fn ask(nginx: &Nginx, (line, accept, others, _): Shape) -> Answer {
         request = request.accept(value);
     }
     for (name, value) in others.split(" || ").filter_map(|field| field.split_once(": ")) {
-        let tag = || get(nginx, path).send().header("ETag").unwrap().to_owned();
-        let value = if value.contains("TAG") { value.replace("TAG", &tag()) } else { value.to_owned() };
+        let mut value = value.to_owned();
+        for (word, field) in [("TAG", "ETag"), ("DATE", "Last-Modified")] {
+            if value.contains(word) {
+                value = value.replace(word, get(nginx, path).send().header(field).unwrap());
+            }
+        }
         request = request.header(name, &value);
     }
     let response = match version {

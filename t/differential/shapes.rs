@@ -1,11 +1,12 @@
 //! The requests, and which differences each of them meets.
 
 /// Method (with `/2` for HTTP/2, `/0` for HTTP/1.0) and path; the lines of `Accept-Encoding`, between ` | `; other
-/// fields, between ` || `; the differences, by their ids in docs/differences.md. `TAG` is the `ETag` of the file.
+/// fields, between ` || `; the differences, by their ids in docs/differences.md. `TAG` and `DATE` stand for the `ETag`
+/// and the `Last-Modified` of the path without a coding.
 pub type Shape = (&'static str, &'static str, &'static str, &'static str);
 
 #[rustfmt::skip] // a line each
-pub const SHAPES: [Shape; 147] = [
+pub const SHAPES: [Shape; 149] = [
     // Who gets br.
     ("GET /a.txt", "", "", "vary"),
     ("GET /a.txt", "br", "", "vary"),
@@ -84,6 +85,8 @@ pub const SHAPES: [Shape; 147] = [
     ("GET /a.css", "br", "If-None-Match: TAG", ""),
     ("GET /a.txt", "br", "If-None-Match: TAG", "vary"),
     ("GET /a.txt", "", "If-None-Match: TAG", "vary"),
+    ("GET /a.txt", "br", "If-Modified-Since: DATE", "304-tag vary"),
+    ("GET /a.txt", "", "If-Modified-Since: DATE", "vary"),
     ("GET /a.txt", "br", "If-None-Match: \"other\"", "vary"),
     ("GET /a.txt", "br", "If-Match: W/TAG", ""),
     ("GET /vary/a.txt", "br", "If-None-Match: W/TAG", "304-tag vary"),
