@@ -123,16 +123,20 @@ impl Response {
             let started = self.start_jobs()?;
             worker::with_parked(|parked| self.stream.cut_marks(parked));
             let output = self.stream.has_output();
+            // What the client has taken makes room for the next job.
+            let mut drained = false;
             if output || push {
                 push = false;
                 self.settle();
+                let before = self.outgoing.unsent();
                 let stream = &mut self.stream;
                 let sent = self.outgoing.send(std::iter::from_fn(|| stream.pop_output()));
                 sent.inspect_err(|_| self.stream.abort())?;
+                drained = self.outgoing.unsent() < before;
             }
             moved.input |= input;
             moved.output |= output;
-            if !(input || started || output) {
+            if !(input || started || output || drained) {
                 break;
             }
         }

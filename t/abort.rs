@@ -133,3 +133,30 @@ fn leave(nginx: &Nginx, i: usize) {
     }
     client.reset().unwrap();
 }
+
+/// The output that waits for a slow client stops the work on its response; it has to go on when the client took it.
+#[test]
+fn a_client_that_reads_in_bursts_gets_the_whole_body() {
+    let noise = corpus::random(6 << 20);
+    for builder in both() {
+        let nginx =
+            builder.http("brotli_buffers 4 4k; zstd_buffers 4 4k;").file("a.txt", noise.clone()).start();
+        for coding in CODINGS {
+            let mut client = Connection::connect_with_buffer(nginx.port(), 64 << 10).unwrap();
+            let headers = [("Accept-Encoding", coding), ("Connection", "close")];
+            client.send_request("GET", "/a.txt", &headers).unwrap();
+            let mut response = client.read_head("GET").unwrap();
+            let mut burst = 0;
+            while let Some(piece) = client.read_piece().unwrap() {
+                burst += piece.len();
+                response.body.extend(piece);
+                if burst > 1 << 20 {
+                    burst = 0;
+                    std::thread::sleep(std::time::Duration::from_millis(200));
+                }
+            }
+            response.complete = true;
+            assert!(response.decoded().is_ok_and(|decoded| decoded == noise), "{coding}");
+        }
+    }
+}
