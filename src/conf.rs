@@ -217,7 +217,7 @@ impl CodingConf {
         Limits {
             segment: self.segment as u64,
             tasks: self.tasks as usize,
-            output: self.buffers.num as u64 * self.buffers.size as u64,
+            output: (self.buffers.num as u64).saturating_mul(self.buffers.size as u64),
         }
     }
 

@@ -83,7 +83,7 @@ impl Queue {
             }
             posted = true;
         }
-        if has_work && !self.waits {
+        if (has_work || self.refused.is_some()) && !self.waits {
             self.waits = true;
             self.pool.wait(self.response);
         }

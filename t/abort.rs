@@ -160,3 +160,36 @@ fn a_client_that_reads_in_bursts_gets_the_whole_body() {
         }
     }
 }
+
+/// The last reference of a proxied request must not go with its upstream while a job is out.
+#[test]
+fn a_client_that_leaves_a_proxied_stream_leaves_no_request() {
+    let upstream = Upstream::start(|mut conn| {
+        conn.read_request().unwrap();
+        conn.send_head(200, &["Content-Type: text/plain", "Transfer-Encoding: chunked"]);
+        for chunk in corpus::text(100_000).chunks(5000) {
+            conn.send_chunk(chunk);
+            conn.pause(std::time::Duration::from_millis(20));
+        }
+        conn.send_last_chunk();
+    });
+    let location = format!(
+        "location / {{ proxy_buffering off; proxy_ignore_client_abort on; proxy_http_version 1.1; proxy_pass {}; }}",
+        upstream.url()
+    );
+    for builder in both() {
+        let nginx = builder.server(&location).log_format("$status").start();
+        let pid = nginx.worker_pid();
+        for connection in ["close", "keep-alive"].repeat(4) {
+            let mut client = Connection::connect(nginx.port()).unwrap();
+            let headers = [("Accept-Encoding", "zstd"), ("Connection", connection)];
+            client.send_request("GET", "/", &headers).unwrap();
+            client.read_head("GET").unwrap();
+            client.read_piece().unwrap();
+            client.reset().unwrap();
+        }
+        // A request that leaked is not logged; a count below zero is an alert, which fails the test.
+        assert_eq!(nginx.access_log_lines(8).len(), 8);
+        assert_eq!(nginx.worker_pid(), pid);
+    }
+}

@@ -158,7 +158,7 @@ impl Stream {
         if self.pending.is_empty() || self.is_failed() || self.slots.len() >= self.limits.tasks.max(1) {
             return None;
         }
-        if load.unsent + self.unpopped() > self.limits.output {
+        if load.unsent.saturating_add(self.unpopped()) > self.limits.output {
             return None;
         }
         let target = self.target(load);

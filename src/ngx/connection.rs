@@ -64,6 +64,10 @@ impl Request {
         let connection = ptr::from_mut(self.connection());
         // SAFETY: a live request; nothing of it is used after the calls, the connection's memory stays.
         unsafe {
+            // A reference of its own, as ngx_http_request_handler takes one: the cleanup of an upstream gives one up,
+            // and the last one frees the request although jobs are out.
+            let main = self.get().main;
+            (*main).set_count((*main).count() + 1);
             (*connection).set_error(1);
             ngx_http_finalize_request(self.as_ptr(), ERROR);
             ngx_http_run_posted_requests(connection);
