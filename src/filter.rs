@@ -7,12 +7,14 @@ use compress_core::negotiate::{Offer, Offers, negotiate};
 use compress_core::stream::Body;
 use nginx_sys::{ngx_chain_t, ngx_http_request_t, ngx_int_t};
 
-use crate::conf::{CodingConf, LocConf, MainConf};
+use crate::conf::{LocConf, MainConf};
 use crate::hooks;
 use crate::ngx::guard::guard;
 use crate::ngx::{ERROR, Failed, Request, filter};
 use crate::response::{Fate, Response};
 use crate::vary;
+
+const CODINGS: [Coding; 2] = [Coding::Zstd, Coding::Brotli];
 
 /// The header filter.
 ///
@@ -60,7 +62,6 @@ pub unsafe extern "C" fn body(raw: *mut ngx_http_request_t, chain: *mut ngx_chai
 /// Decides whether the response is encoded, and prepares it for that.
 fn prepare(request: Request) -> Result<(), Failed> {
     let conf: &LocConf = request.location();
-    let codings = [Coding::Zstd, Coding::Brotli];
     let has_files = matches!(request.attachment(), Some(Fate::Varies));
     if has_files {
         vary::add_accept_encoding(request)?;
@@ -68,18 +69,18 @@ fn prepare(request: Request) -> Result<(), Failed> {
             vary::name_tag_as_client(request, || false);
         }
     }
-    if !request.is_main() || !codings.iter().any(|coding| conf.coding(*coding).is_enabled()) {
+    if !request.is_main() || !CODINGS.iter().any(|coding| conf.coding(*coding).is_enabled()) {
         return Ok(());
     }
-    let judge = Judge { request, conf, statuses: conf.statuses(), status: request.status() };
-    if conf.sets_vary() && codings.iter().any(|coding| judge.varies(*coding)) {
+    let mut judge = Judge::new(request, conf);
+    let choice = judge.choose();
+    if conf.sets_vary() && judge.varies() {
         vary::add_accept_encoding(request)?;
-        if judge.status == 304 {
-            let full = Judge { status: 200, ..judge };
-            vary::name_tag_as_client(request, || !has_files && full.choose().is_ok());
+        if request.status() == 304 {
+            vary::name_tag_as_client(request, || !has_files && judge.as_ok().choose().is_ok());
         }
     }
-    match judge.choose() {
+    match choice {
         Ok(coding) => encode(request, conf, coding),
         Err(skip) => request.attach_plain(Fate::Skipped(skip)),
     }
@@ -118,18 +119,45 @@ fn encode(request: Request, conf: &LocConf, coding: Coding) -> Result<(), Failed
     Ok(())
 }
 
-/// A response before its header is sent.
+/// A response before its header is sent, and what is asked of it.
 struct Judge<'a> {
     request: Request,
     conf: &'a LocConf,
     statuses: Statuses,
-    status: u16,
+    /// For each of [`CODINGS`].
+    facts: [Facts; 2],
 }
 
-impl Judge<'_> {
+impl<'a> Judge<'a> {
+    fn new(request: Request, conf: &'a LocConf) -> Self {
+        let common = Facts {
+            enabled: false,
+            main_request: request.is_main(),
+            tunnel: request.is_tunnel(),
+            status: request.status(),
+            encoded: request.has_content_encoding(),
+            partial: request.is_partial(),
+            length: request.content_length(),
+            type_matched: None,
+            response_no_transform: cache_control_no_transform(request.headers_out(b"cache-control")),
+            request_no_transform: cache_control_no_transform(request.headers_in(b"cache-control")),
+            bypass: false,
+        };
+        let facts = CODINGS.map(|coding| match conf.coding(coding) {
+            conf if conf.is_enabled() => Facts {
+                enabled: true,
+                type_matched: request.type_is_one_of(conf.types()),
+                bypass: conf.is_bypassed(request),
+                ..common
+            },
+            _ => common,
+        });
+        Self { request, conf, statuses: conf.statuses(), facts }
+    }
+
     /// The coding that the response can have, and that the client prefers; or why there is none.
     fn choose(&self) -> Result<Coding, Skip> {
-        let (zstd, brotli) = (self.may_encode(Coding::Zstd), self.may_encode(Coding::Brotli));
+        let [zstd, brotli] = self.with_limits(eligible);
         if let (Err(a), Err(b)) = (zstd, brotli) {
             return Err(a.max(b));
         }
@@ -147,35 +175,26 @@ impl Judge<'_> {
         }
     }
 
-    fn may_encode(&self, coding: Coding) -> Result<(), Skip> {
-        let conf = self.conf.coding(coding);
-        eligible(&self.facts(conf), &self.limits(conf))
+    /// Whether the response depends on `Accept-Encoding`.
+    fn varies(&self) -> bool {
+        self.with_limits(varies).contains(&true)
     }
 
-    fn varies(&self, coding: Coding) -> bool {
-        let conf = self.conf.coding(coding);
-        varies(&self.facts(conf), &self.limits(conf))
-    }
-
-    fn limits(&self, conf: &CodingConf) -> Limits<'_> {
-        Limits { statuses: &self.statuses, min_length: conf.min_length(), max_length: conf.max_length() }
-    }
-
-    fn facts(&self, conf: &CodingConf) -> Facts {
-        let request = self.request;
-        Facts {
-            enabled: conf.is_enabled(),
-            main_request: request.is_main(),
-            tunnel: request.is_tunnel(),
-            status: self.status,
-            encoded: request.has_content_encoding(),
-            partial: request.is_partial(),
-            length: request.content_length(),
-            type_matched: request.type_is_one_of(conf.types()),
-            response_no_transform: cache_control_no_transform(request.headers_out(b"cache-control")),
-            request_no_transform: cache_control_no_transform(request.headers_in(b"cache-control")),
-            bypass: conf.is_bypassed(request),
+    /// As if the response were the 200 that a 304 stands for.
+    fn as_ok(&mut self) -> &Self {
+        for facts in &mut self.facts {
+            facts.status = 200;
         }
+        self
+    }
+
+    /// The answers of a function of the core for each of [`CODINGS`].
+    fn with_limits<T>(&self, ask: fn(&Facts, &Limits) -> T) -> [T; 2] {
+        let limits = CODINGS.map(|coding| {
+            let conf = self.conf.coding(coding);
+            Limits { statuses: &self.statuses, min_length: conf.min_length(), max_length: conf.max_length() }
+        });
+        [ask(&self.facts[0], &limits[0]), ask(&self.facts[1], &limits[1])]
     }
 
     #[cfg(ngx_feature = "threads")]
