@@ -27,6 +27,8 @@ pub unsafe extern "C" fn header(raw: *mut ngx_http_request_t) -> ngx_int_t {
         hooks::point("header_filter");
         prepare(request)
     });
+    #[cfg(ngx_feature = "http_ssl")]
+    crate::tls::settle(request);
     match prepared {
         Ok(()) => filter::next_header(request),
         Err(Failed) => ERROR,

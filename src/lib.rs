@@ -13,6 +13,8 @@ mod job;
 mod ngx;
 mod response;
 mod statics;
+#[cfg(ngx_feature = "http_ssl")]
+mod tls;
 mod variables;
 mod vary;
 mod worker;
@@ -43,6 +45,7 @@ pub static mut ngx_http_compress_module: ngx_module_t = ngx_module_t {
     ctx: addr_of!(CONTEXT).cast_mut().cast(),
     commands: addr_of_mut!(conf::COMMANDS).cast(),
     type_: NGX_HTTP_MODULE as ngx_uint_t,
+    init_module: Some(init_module),
     init_process: Some(init_process),
     ..ngx_module_t::default()
 };
@@ -83,6 +86,12 @@ unsafe extern "C" fn postconfiguration(cf: *mut ngx_conf_t) -> ngx_int_t {
     ngx::filter::install(filter::header, filter::body);
     // SAFETY: as above.
     ngx::code(unsafe { ngx::phase::add_content_handler(cf, statics::handler) })
+}
+
+unsafe extern "C" fn init_module(_: *mut ngx_cycle_t) -> ngx_int_t {
+    #[cfg(ngx_feature = "http_ssl")]
+    ngx::filter::install_first(tls::first_header);
+    ngx::OK
 }
 
 unsafe extern "C" fn init_process(cycle: *mut ngx_cycle_t) -> ngx_int_t {

@@ -13,4 +13,5 @@ mod serve;
 mod smoke;
 mod statics;
 mod support;
+mod tls;
 mod variables;

@@ -32,6 +32,13 @@ impl Request {
         connection.set_buffered(if buffered { bits | bit } else { bits & !bit });
     }
 
+    /// Whether NGINX encrypts what it sends, and not the kernel, which would take files.
+    #[cfg(ngx_feature = "http_ssl")]
+    pub fn is_encrypted(self) -> bool {
+        // SAFETY: NULL, or the state of the connection's TLS.
+        unsafe { self.connection().ssl.as_ref() }.is_some_and(|ssl| ssl.sendfile() == 0)
+    }
+
     /// Whether the write filter holds something back.
     pub fn is_write_buffered(self) -> bool {
         self.connection().buffered() & NGX_HTTP_WRITE_BUFFERED != 0

@@ -24,6 +24,30 @@ pub fn install(header: HeaderFilter, body: BodyFilter) {
     }
 }
 
+/// The filter that follows [`install_first`]'s.
+#[cfg(ngx_feature = "http_ssl")]
+static mut SECOND: ngx_http_output_header_filter_pt = None;
+
+/// Puts a header filter in front of all others, when the chain of a cycle is complete.
+#[cfg(ngx_feature = "http_ssl")]
+pub fn install_first(header: HeaderFilter) {
+    // SAFETY: called by init_module, in the only thread that there is then.
+    unsafe {
+        // The chain is built anew with each `http` block, so it is there once, unless this cycle has no such block.
+        if ngx_http_top_header_filter.is_none_or(|top| !std::ptr::fn_addr_eq(top, header)) {
+            SECOND = ngx_http_top_header_filter;
+            ngx_http_top_header_filter = Some(header);
+        }
+    }
+}
+
+/// Passes the header on to the filter that follows the first.
+#[cfg(ngx_feature = "http_ssl")]
+pub fn after_first_header(request: Request) -> ngx_int_t {
+    // SAFETY: `SECOND` is written only by init_module; the filter is NGINX's, the request lives.
+    unsafe { SECOND.map_or(ERROR, |filter| filter(request.as_ptr())) }
+}
+
 /// Passes the header on.
 pub fn next_header(request: Request) -> ngx_int_t {
     // SAFETY: `NEXT` is written only while the configuration is read; the filter is NGINX's, the request lives.

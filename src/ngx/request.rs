@@ -35,6 +35,12 @@ impl Request {
         ptr::eq(self.get().main, self.0)
     }
 
+    /// The client's request.
+    #[cfg(ngx_feature = "http_ssl")]
+    pub fn main(self) -> Self {
+        Self(self.get().main)
+    }
+
     /// Whether it reads something whose name is not that of a directory.
     pub fn asks_for_file(self) -> bool {
         let methods = (NGX_HTTP_GET | NGX_HTTP_HEAD) as ngx_uint_t;
@@ -90,6 +96,12 @@ impl Request {
     pub fn has_type(self, types: &ngx_hash_t) -> bool {
         // SAFETY: the hash was built by ngx_http_merge_types; NGINX does not change it.
         unsafe { !ngx_http_test_content_type(self.0, ptr::from_ref(types).cast_mut()).is_null() }
+    }
+
+    /// Whether NGINX is to read files before the filters of the body get them.
+    #[cfg(ngx_feature = "http_ssl")]
+    pub fn set_needs_memory(self, needs: bool) {
+        self.get_mut().set_main_filter_need_in_memory(needs.into());
     }
 
     /// Tells the stock gzip filter that this response is not for it.
