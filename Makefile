@@ -11,7 +11,7 @@ MODULE = ngx_http_compress_module.so
 .DEFAULT_GOAL = help
 .NOTPARALLEL:
 .PHONY: help build release paths demo serve test test-debian test-nothreads test-t test-module check audit bench-segments \
-	packages packages-build packages-check clean
+	deb deb-debian test-deb rpm dist packages packages-build packages-check packages-deb clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET, where TARGET is one of"
@@ -62,12 +62,34 @@ check: packages-check nginx ## check format, lints, documentation and shell scri
 	$(CARGO) clippy --workspace --all-targets $(TEST_FEATURES) -- -D warnings
 	$(CARGO) clippy -- -D warnings
 	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --workspace --no-deps --document-private-items
-	shellcheck build/*.sh .ci/run
+	shellcheck build/*.sh build/package/*.sh build/package/p[or]* .ci/run
+
+# Programs of cargo's that the system does not package, built once.
+TOOLS = $(CURDIR)/target/tools
+$(TOOLS)/bin/%:
+	CARGO_TARGET_DIR=$(TOOLS)/target $(CARGO) install $* --locked --root $(TOOLS)
+	rm -rf $(TOOLS)/target
 
 AUDIT ?= all
-audit: packages-build ## check licences, advisories, sources and duplicates of dependencies (AUDIT="bans licenses" for some)
-	@test -x target/tools/bin/cargo-deny || $(CARGO) install cargo-deny --locked --root target/tools
-	PATH="$(CURDIR)/target/tools/bin:$$PATH" $(CARGO) deny check $(AUDIT)
+audit: packages-build $(TOOLS)/bin/cargo-deny ## check licences, advisories, sources and duplicates of dependencies (AUDIT="bans licenses" for some)
+	PATH="$(TOOLS)/bin:$$PATH" $(CARGO) deny check $(AUDIT)
+
+PACKAGES = $(CURDIR)/target/packages
+deb: release $(TOOLS)/bin/cargo-deb ## make a Debian package for the NGINX of NGINX_SOURCE_DIR (target/packages)
+	PATH="$(TOOLS)/bin:$$PATH" build/package/package.sh deb "$(CARGO_TARGET_DIR)/release/$(MODULE)" $(PACKAGES)
+
+deb-debian: packages-deb debian ## make the package for the distribution's NGINX, and check it with lintian
+	@$(MAKE_DEBIAN) deb
+	lintian --allow-root --fail-on error $(PACKAGES)/*.deb
+
+test-deb: deb-debian ## install, use, update and purge that package in a fresh Debian (as root)
+	build/package/test-deb.sh $(PACKAGES)/*.deb "$(CURDIR)/target/deb-roots"
+
+rpm: release $(TOOLS)/bin/cargo-generate-rpm ## make an RPM package for the NGINX of NGINX_SOURCE_DIR (target/packages)
+	PATH="$(TOOLS)/bin:$$PATH" build/package/package.sh rpm "$(CARGO_TARGET_DIR)/release/$(MODULE)" $(PACKAGES)
+
+dist: ## make a tarball of the sources and of all crates, which builds offline (target/packages)
+	build/package/dist.sh $(PACKAGES)
 
 bench-segments: nginx ## measure what splitting a response costs and wins
 	$(CARGO) bench -p compress_core --bench segments
@@ -80,6 +102,9 @@ packages-build:
 
 packages-check:
 	@build/packages.sh check
+
+packages-deb:
+	@build/packages.sh deb
 
 clean: ## remove all that was built
 	$(CARGO) clean

@@ -6,6 +6,7 @@ mod config;
 mod dictionary;
 mod differential;
 mod docs;
+mod examples;
 mod flush;
 mod headers;
 mod pool;
