@@ -118,6 +118,10 @@ impl Stream {
         if !self.wants_input() {
             return Ok(0);
         }
+        if self.remaining() == Some(self.pending.len()) {
+            // More comes than was promised: nothing is known any more.
+            self.body.length = None;
+        }
         let target = self.target(load);
         let room = self.room(target, load).saturating_sub(self.pending.len());
         let n = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));

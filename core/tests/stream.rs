@@ -2,223 +2,15 @@
 //! back, the output decodes to the input, and each flush to all before it.
 
 mod codec_support;
+mod stream_support;
 
-use std::io;
-use std::sync::Arc;
-
-use codec_support::{Contents, DICTIONARY, bytes, decode, decode_with_dictionary, records};
+use codec_support::{DICTIONARY, decode};
 use compress_core::codec::{Coding, Dictionary};
-use compress_core::job::{Encoded, Job, JobError, JobId};
-use compress_core::parked::Parked;
-use compress_core::parts::ReadAt;
-use compress_core::plan::{Limits, Load};
-use compress_core::stream::{Body, Stream};
-use compress_core::workspace::Workspace;
+use compress_core::job::JobError;
+use compress_core::plan::Limits;
+use compress_core::stream::Body;
 use proptest::prelude::*;
-
-/// What is done to a stream.
-#[derive(Clone, Debug)]
-enum Step {
-    Bytes(usize),
-    File(usize),
-    Flush,
-    /// One of the jobs that are out runs and comes back.
-    Complete(usize),
-    /// How the worker is from now on.
-    Load {
-        idle: usize,
-        tight: bool,
-        slow: bool,
-    },
-}
-
-#[derive(Clone, Debug)]
-struct Case {
-    body: Body,
-    limits: Limits,
-    parked: usize,
-    steps: Vec<Step>,
-}
-
-struct File(Vec<u8>);
-
-impl ReadAt for File {
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        let start = offset as usize;
-        buffer.copy_from_slice(self.0.get(start..start + buffer.len()).ok_or(io::ErrorKind::UnexpectedEof)?);
-        Ok(())
-    }
-}
-
-/// A stream in a worker that a test drives.
-struct Worker {
-    stream: Stream,
-    parked: Parked,
-    workspace: Workspace,
-    load: Load,
-    out: Vec<Job>,
-    source: Vec<u8>,
-    file: Arc<dyn ReadAt>,
-    taken: usize,
-    output: Vec<u8>,
-    /// Where the body was flushed: bytes of output, and of input before it.
-    flushes: Vec<(usize, usize)>,
-    asked: Vec<usize>,
-    ended: bool,
-    most_out: usize,
-}
-
-impl Worker {
-    fn new(case: &Case) -> Self {
-        let source = match case.body.dictionary {
-            Some(_) => records(600_000, 1),
-            None => bytes(Contents::Text, 600_000, 1),
-        };
-        Self {
-            stream: Stream::new(case.body.clone(), case.limits),
-            parked: Parked::new(case.parked),
-            workspace: Workspace::new(usize::MAX, || false),
-            load: Load::default(),
-            out: Vec::new(),
-            file: Arc::new(File(source.clone())),
-            source,
-            taken: 0,
-            output: Vec::new(),
-            flushes: Vec::new(),
-            asked: Vec::new(),
-            ended: false,
-            most_out: 0,
-        }
-    }
-
-    fn step(&mut self, step: &Step) {
-        match *step {
-            Step::Bytes(n) => self.push(n, false),
-            Step::File(n) => self.push(n, true),
-            Step::Flush => {
-                self.stream.push_flush();
-                self.asked.push(self.taken);
-            }
-            Step::Complete(n) => self.complete(n),
-            Step::Load { idle, tight, slow } => {
-                self.load = Load { idle, tight, unsent: if slow { u64::MAX / 2 } else { 0 } };
-            }
-        }
-        self.advance();
-    }
-
-    /// Pushes `n` bytes of the source, or fewer where it ends.
-    fn push(&mut self, n: usize, file: bool) {
-        let mut left = n.min(self.source.len() - self.taken);
-        while left > 0 {
-            let taken = if file {
-                if self.stream.push_file(&self.file, self.taken as u64, left as u64) { left } else { 0 }
-            } else {
-                let bytes = &self.source[self.taken..self.taken + left];
-                self.stream.push_bytes(bytes, &self.load).unwrap()
-            };
-            self.taken += taken;
-            left -= taken;
-            if taken == 0 && !self.go_on() {
-                // The client is slow: the rest stays where it is.
-                return;
-            }
-        }
-    }
-
-    /// Something that lets the stream take more, if there is anything.
-    fn go_on(&mut self) -> bool {
-        let before = (self.out.len(), self.output.len(), self.stream.wants_input());
-        self.advance();
-        if !self.out.is_empty() {
-            self.complete(0);
-            self.advance();
-            return true;
-        }
-        before != (self.out.len(), self.output.len(), self.stream.wants_input())
-    }
-
-    fn advance(&mut self) {
-        loop {
-            while let Some(job) = self.stream.next_job(&self.load, &mut self.parked) {
-                self.out.push(job);
-            }
-            self.stream.cut_marks(&mut self.parked);
-            self.most_out = self.most_out.max(self.out.len());
-            if !self.stream.has_output() {
-                break;
-            }
-            self.pop();
-        }
-    }
-
-    fn pop(&mut self) {
-        while let Some(output) = self.stream.pop_output() {
-            assert!(!self.ended, "nothing comes after the end");
-            self.output.extend(output.data);
-            if output.flush {
-                let asked = self.asked[self.flushes.len().min(self.asked.len() - 1)];
-                self.flushes.push((self.output.len(), asked));
-            }
-            self.ended = output.last;
-        }
-    }
-
-    fn complete(&mut self, n: usize) {
-        if !self.out.is_empty() {
-            let index = n % self.out.len();
-            let job = self.out.swap_remove(index);
-            let (id, result) = run(job, &mut self.workspace);
-            self.stream.complete(id, result, &mut self.parked).unwrap();
-        }
-    }
-
-    fn finish(&mut self) {
-        self.load = Load { unsent: 0, ..self.load };
-        self.stream.push_end();
-        self.advance();
-        while !self.stream.is_finished() {
-            assert!(!self.out.is_empty(), "a job is out until the end is reached");
-            self.complete(0);
-            self.advance();
-        }
-    }
-}
-
-fn run(job: Job, workspace: &mut Workspace) -> (JobId, Result<Encoded, JobError>) {
-    (job.id(), job.run(workspace))
-}
-
-fn check(case: &Case) {
-    let mut worker = Worker::new(case);
-    for step in &case.steps {
-        worker.step(step);
-    }
-    worker.finish();
-    let Worker { stream, output, source, taken, flushes, .. } = worker;
-    assert_eq!(decode_body(&case.body, &output), source[..taken], "{case:?}");
-    // A flush can come with the end, after which there is nothing to add.
-    for (length, least) in flushes.into_iter().filter(|(length, _)| *length < output.len()) {
-        let decoded = decode_prefix(&case.body, &output[..length]);
-        assert!(decoded.len() >= least, "a flush at {least} gave {}", decoded.len());
-    }
-    assert!(worker.most_out <= case.limits.tasks);
-    assert_eq!((stream.bytes_in(), stream.bytes_out()), (taken as u64, output.len() as u64));
-    assert_eq!((stream.memory(), worker.parked.used()), (0, 0), "nothing is left");
-}
-
-/// What a decoder has after the beginning of a stream that ends with a flush: as much as if the stream ended there.
-fn decode_prefix(body: &Body, prefix: &[u8]) -> Vec<u8> {
-    if prefix.is_empty() {
-        Vec::new()
-    } else {
-        decode_body(body, &[prefix, body.coding.terminator()].concat())
-    }
-}
-
-fn decode_body(body: &Body, encoded: &[u8]) -> Vec<u8> {
-    if body.dictionary.is_some() { decode_with_dictionary(encoded) } else { decode(body.coding, encoded) }
-}
+use stream_support::{Case, Step, Worker, check, run};
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
@@ -228,6 +20,15 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (0..8_usize).prop_map(Step::Complete),
         1 => (0..4_usize, any::<bool>(), any::<bool>())
             .prop_map(|(idle, tight, slow)| Step::Load { idle, tight, slow }),
+    ]
+}
+
+/// How a response ends that does not end well.
+fn last_step() -> impl Strategy<Value = Option<Step>> {
+    prop_oneof![
+        6 => Just(None),
+        1 => (0..4_usize).prop_map(|n| Some(Step::Fail(n))),
+        1 => (0..4_usize).prop_map(|n| Some(Step::Abort(n))),
     ]
 }
 
@@ -252,8 +53,11 @@ fn case() -> impl Strategy<Value = Case> {
     let limits = (1_000..40_000_u64, 1..5_usize, prop_oneof![Just(0), Just(131_072)])
         .prop_map(|(segment, tasks, output)| Limits { segment, tasks, output });
     let parked = prop_oneof![Just(0), Just(3 << 20), Just(usize::MAX)];
-    (body(), limits, parked, prop::collection::vec(step(), 0..30))
-        .prop_map(|(body, limits, parked, steps)| Case { body, limits, parked, steps })
+    let steps = (prop::collection::vec(step(), 0..30), last_step());
+    (body(), limits, parked, steps).prop_map(|(body, limits, parked, (mut steps, last))| {
+        steps.extend(last);
+        Case { body, limits, parked, steps }
+    })
 }
 
 proptest! {
@@ -289,6 +93,21 @@ fn jobs_that_finish_in_reverse_come_out_in_order() {
         }
         assert!(worker.stream.is_finished());
         assert_eq!(decode(coding, &worker.output), worker.source[..400_000]);
+    }
+}
+
+/// A filter may forget to take `Content-Length` away when it makes a body longer.
+#[test]
+fn a_body_that_is_longer_than_its_length_does_not_stop() {
+    for (coding, level) in [(Coding::Brotli, 5), (Coding::Zstd, 3)] {
+        for length in [0, 1, 1000, 100_000, 150_000, 299_999] {
+            for idle in [0, 4] {
+                let (body, limits) = simple(coding, level, Some(length));
+                let load = Step::Load { idle, tight: false, slow: false };
+                let steps = [load].into_iter().chain((0..30).map(|_| Step::Bytes(10_000))).collect();
+                check(&Case { body, limits, parked: usize::MAX, steps });
+            }
+        }
     }
 }
 
