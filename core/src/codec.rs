@@ -6,10 +6,17 @@
 
 mod brotli;
 mod ffi;
+mod level;
 mod window;
 mod zstd;
 
-pub use self::{brotli::BrotliEncoder, ffi::zstd::Dictionary, window::window_for, zstd::ZstdEncoder};
+pub use self::{
+    brotli::BrotliEncoder,
+    ffi::zstd::Dictionary,
+    level::{LevelError, parse_level},
+    window::{brotli_window_log, window_for},
+    zstd::ZstdEncoder,
+};
 
 /// A content coding that the module produces (the IANA registry's names).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

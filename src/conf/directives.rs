@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::mem::offset_of;
 use std::ptr;
 
+use compress_core::codec::{Coding, LevelError, brotli_window_log, parse_level};
 use compress_core::eligible::Statuses;
 use compress_core::negotiate::Order;
 use nginx_sys::{
@@ -62,7 +63,7 @@ const fn pool(name: ngx_str_t, coding: usize) -> ngx_command_t {
 pub static mut COMMANDS: [ngx_command_t; 33] = [
     plain(ngx_string!("brotli"), FLAG, ngx_conf_set_flag_slot, BROTLI + offset_of!(CodingConf, enable)),
     types(ngx_string!("brotli_types"), BROTLI),
-    checked(ngx_string!("brotli_comp_level"), ONE, set_level, BROTLI + offset_of!(CodingConf, level), &BROTLI_LEVELS),
+    checked(ngx_string!("brotli_comp_level"), ONE, set_level, BROTLI + offset_of!(CodingConf, level), &Coding::Brotli),
     checked(ngx_string!("brotli_window"), ONE, ngx_conf_set_size_slot, BROTLI + offset_of!(CodingConf, window_log), &BROTLI_WINDOWS),
     plain(ngx_string!("brotli_min_length"), ONE, ngx_conf_set_size_slot, BROTLI + offset_of!(CodingConf, min_length)),
     plain(ngx_string!("brotli_buffers"), TWO, ngx_conf_set_bufs_slot, BROTLI + offset_of!(CodingConf, buffers)),
@@ -75,7 +76,7 @@ pub static mut COMMANDS: [ngx_command_t; 33] = [
 
     plain(ngx_string!("zstd"), FLAG, ngx_conf_set_flag_slot, ZSTD + offset_of!(CodingConf, enable)),
     types(ngx_string!("zstd_types"), ZSTD),
-    checked(ngx_string!("zstd_comp_level"), ONE, set_level, ZSTD + offset_of!(CodingConf, level), &ZSTD_LEVELS),
+    checked(ngx_string!("zstd_comp_level"), ONE, set_level, ZSTD + offset_of!(CodingConf, level), &Coding::Zstd),
     checked(ngx_string!("zstd_window_log"), ONE, ngx_conf_set_num_slot, ZSTD + offset_of!(CodingConf, window_log), &ZSTD_WINDOW_LOGS),
     plain(ngx_string!("zstd_min_length"), ONE, ngx_conf_set_size_slot, ZSTD + offset_of!(CodingConf, min_length)),
     plain(ngx_string!("zstd_buffers"), TWO, ngx_conf_set_bufs_slot, ZSTD + offset_of!(CodingConf, buffers)),
@@ -96,23 +97,6 @@ pub static mut COMMANDS: [ngx_command_t; 33] = [
     main_command(ngx_string!("compress_thread_priority"), NGX_CONF_TAKE1, set_thread_priority, offset_of!(MainConf, thread_priority), (&raw const PRIORITIES).cast_mut().cast()),
     ngx_command_t::empty(),
 ];
-
-/// The levels of a coding, and what is said of others.
-struct Levels {
-    low: i32,
-    high: i32,
-    has_zero: bool,
-    refusal: &'static str,
-}
-
-static BROTLI_LEVELS: Levels =
-    Levels { low: 0, high: 11, has_zero: true, refusal: "value must be between 0 and 11" };
-static ZSTD_LEVELS: Levels = Levels {
-    low: -131_072,
-    high: 22,
-    has_zero: false,
-    refusal: "zstd compress level must between -131072 and 22 excluding 0",
-};
 
 static WAITING: ngx_conf_num_bounds_t = bounds(0, ngx_int_t::MAX);
 static PRIORITIES: ngx_conf_num_bounds_t = bounds(1, 19);
@@ -141,26 +125,18 @@ unsafe extern "C" fn set_level(
     conf: *mut c_void,
 ) -> *mut c_char {
     // SAFETY: NGINX calls with the command that is being read and the location's configuration.
-    let (place, levels, argument) = unsafe {
+    unsafe {
         let place = &mut *conf.cast::<u8>().add((*cmd).offset).cast::<ngx_int_t>();
-        (place, &*(*cmd).post.cast::<Levels>(), arguments(cf)[1].as_bytes())
-    };
-    if *place != LEVEL_UNSET {
-        return refused(DUPLICATE);
-    }
-    let digits = if levels.low < 0 { argument.strip_prefix(b"-").unwrap_or(argument) } else { argument };
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return refused(c"invalid number");
-    }
-    let level = std::str::from_utf8(argument).ok().and_then(|text| text.parse::<i32>().ok());
-    match level {
-        Some(level) if (levels.low..=levels.high).contains(&level) && (level != 0 || levels.has_zero) => {
-            *place = level as ngx_int_t;
-            NGX_CONF_OK
+        if *place != LEVEL_UNSET {
+            return refused(DUPLICATE);
         }
-        // SAFETY: the configuration that is being read.
-        _ => unsafe { error(cf, levels.refusal) },
+        match parse_level(*(*cmd).post.cast::<Coding>(), arguments(cf)[1].as_bytes()) {
+            Ok(level) => *place = level as ngx_int_t,
+            Err(LevelError::NotANumber) => return refused(c"invalid number"),
+            Err(words @ LevelError::OutOfRange(_)) => return error(cf, words),
+        }
     }
+    NGX_CONF_OK
 }
 
 /// A window of Brotli, in bytes, kept as its logarithm.
@@ -171,10 +147,10 @@ unsafe extern "C" fn take_brotli_window(
 ) -> *mut c_char {
     // SAFETY: ngx_conf_set_size_slot passes the place of the value.
     let window = unsafe { &mut *data.cast::<usize>() };
-    if !window.is_power_of_two() || !(10..=24).contains(&window.ilog2()) {
+    let Some(window_log) = brotli_window_log(*window) else {
         return refused(c"must be 1k, 2k, 4k, 8k, 16k, 32k, 64k, 128k, 256k, 512k, 1m, 2m, 4m, 8m or 16m");
-    }
-    *window = window.ilog2() as usize;
+    };
+    *window = window_log as usize;
     NGX_CONF_OK
 }
 

@@ -34,6 +34,12 @@ pub fn window_for(coding: Coding, level: i32, configured: Option<u32>, length: O
     window_log.min(needed.max(LEAST))
 }
 
+/// The binary logarithm of a window that `brotli_window` sets in bytes; `None` if Brotli has no such window.
+pub fn brotli_window_log(bytes: usize) -> Option<u32> {
+    let window_log = bytes.checked_ilog2()?;
+    (bytes.is_power_of_two() && (LEAST..=BROTLI_MOST).contains(&window_log)).then_some(window_log)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,6 +69,23 @@ mod tests {
         for (coding, level, configured, length, expected) in cases {
             let window_log = window_for(coding, level, configured, length);
             assert_eq!(window_log, expected, "{coding:?} {level} {configured:?} {length:?}");
+        }
+    }
+
+    #[test]
+    fn windows_of_brotli_are_powers_of_two() {
+        for (bytes, expected) in [
+            (0, None),
+            (1, None),
+            (512, None),
+            (1 << 10, Some(10)),
+            (1025, None),
+            (3 << 10, None),
+            (1 << 24, Some(24)),
+            (1 << 25, None),
+            (usize::MAX, None),
+        ] {
+            assert_eq!(brotli_window_log(bytes), expected, "{bytes}");
         }
     }
 }
