@@ -1,19 +1,10 @@
 //! Bodies cut in any way, each piece encoded in any way, by encoders that are used again: always one stream.
 
-use compress_core::codec::{Coding, Encoder, End, Segment, Settings};
+use compress_core::codec::{Coding, End, Settings};
 use proptest::prelude::*;
 
-use crate::NEVER;
+use crate::support::segments::{Way, encode, encode_all};
 use crate::support::{Contents, bytes, decode};
-
-/// How a segment is encoded.
-#[derive(Clone, Debug)]
-enum Way {
-    /// In one call, with as many bytes of history as there are, at most so many.
-    Whole(usize),
-    /// Opened with at most so much history; written in pieces of these lengths, over and over.
-    Pieces { history: usize, pieces: Vec<usize>, length_known: bool },
-}
 
 #[derive(Clone, Debug)]
 struct Plan {
@@ -68,63 +59,14 @@ fn plan() -> impl Strategy<Value = Plan> {
     )
 }
 
-/// Encodes the `length` bytes of `body` at `start` in the planned way.
-fn encode(
-    encoder: &mut dyn Encoder,
-    settings: &Settings,
-    way: &Way,
-    body: &[u8],
-    (start, length, end): (usize, usize, End),
-    out: &mut Vec<u8>,
-) {
-    let mut segment = Segment { offset: start as u64, length: Some(length as u64), end };
-    match way {
-        Way::Whole(history) => {
-            let history = start.min(*history);
-            let buffer = &body[start - history..start + length];
-            encoder.encode(settings, &segment, buffer, history, out, NEVER).unwrap();
-        }
-        Way::Pieces { history, pieces, length_known } => {
-            segment.length = length_known.then_some(length as u64);
-            encoder.open(settings, &segment, &body[start - start.min(*history)..start]).unwrap();
-            let mut rest = &body[start..start + length];
-            for piece in pieces.iter().cycle() {
-                let data;
-                (data, rest) = rest.split_at(rest.len().min(*piece));
-                let end = if rest.is_empty() { end } else { End::Flush };
-                encoder.write(data, end, out, NEVER).unwrap();
-                if rest.is_empty() {
-                    break;
-                }
-            }
-        }
-    }
-    encoder.reset();
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
     fn segments_of_any_kind_make_one_stream(plan in plan()) {
-        let coding = plan.settings.coding;
         let length = plan.segments.iter().map(|(length, _)| length).sum();
         let body = bytes(plan.contents, length, plan.seed);
-        let mut encoders = [coding.encoder(), coding.encoder()];
-        let mut out = Vec::new();
-        let mut start = 0;
-        for (index, (length, way)) in plan.segments.iter().enumerate() {
-            let last = index + 1 == plan.segments.len() && !plan.terminator;
-            let place = (start, *length, if last { End::Finish } else { End::Flush });
-            encode(encoders[index % 2].as_mut(), &plan.settings, way, &body, place, &mut out);
-            start += length;
-            let so_far = [out.as_slice(), coding.terminator()].concat();
-            prop_assert!(last || decode(coding, &so_far) == body[..start]);
-        }
-        if plan.terminator {
-            out.extend_from_slice(coding.terminator());
-        }
-        prop_assert!(decode(coding, &out) == body);
+        encode_all(&plan.settings, &plan.segments, plan.terminator, &body);
     }
 
     /// Small windows, so that they are passed many times over.

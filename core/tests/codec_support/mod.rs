@@ -2,6 +2,8 @@
 // Not every test that includes this uses all of it.
 #![allow(dead_code)]
 
+pub mod segments;
+
 use std::io::Read;
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
