@@ -35,7 +35,7 @@ need libpcre2-dev have_header pcre2posix.h
 need zlib1g-dev have_header zlib.h
 need libssl-dev have_header openssl/ssl.h
 if [ "$what" = test ]; then
-    for command in curl openssl zstd brotli; do
+    for command in curl openssl zstd brotli fcgiwrap; do
         need "$command" have_command "$command"
     done
 fi

@@ -246,6 +246,7 @@ unsafe fn job_done(response: *mut Response, id: JobId, result: (Result<Encoded, 
     if let Some(pool) = pool {
         pool.returned();
     }
+    log::debug(request, format_args!("http compress job {id} is back"));
     hooks::point("completion");
     if request.is_terminated() {
         // With jobs left this does nothing; the last one lets the request go.

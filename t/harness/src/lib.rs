@@ -20,6 +20,7 @@ mod config;
 pub mod corpus;
 pub mod curl;
 pub mod decode;
+mod fastcgi;
 mod gate;
 pub mod http1;
 pub mod http2;
@@ -38,6 +39,7 @@ mod wait;
 
 pub use check::ConfigCheck;
 pub use config::Builder;
+pub use fastcgi::FastCgi;
 pub use gate::{Gate, GateKey, gate};
 pub use http1::Connection;
 pub use http2::{Http2, Http2Stream};

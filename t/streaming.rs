@@ -1,5 +1,10 @@
 //! Bodies that come bit by bit: what was flushed reaches the client before more is sent.
 
+mod backends;
+mod events;
+mod long;
+mod wakeups;
+
 use harness::{Connection, Gate, Http2, Nginx, Upstream, decode, gate};
 
 use crate::support::{Hooks, has_threads, inline, pooled};
@@ -69,16 +74,21 @@ enum Pieces {
 impl Pieces {
     /// `first` lets the first event go, without which there is no header.
     fn open(nginx: &Nginx, coding: &str, http2: bool, first: impl Fn()) -> Self {
+        Self::open_path(nginx, "/", coding, http2, first)
+    }
+
+    /// As `open`, of another path.
+    fn open_path(nginx: &Nginx, path: &str, coding: &str, http2: bool, first: impl Fn()) -> Self {
         let headers = [("Accept-Encoding", coding)];
         first();
         if http2 {
             let client = Http2::connect(nginx.http2_port()).unwrap();
-            let mut stream = client.get("/", &headers).unwrap();
+            let mut stream = client.get(path, &headers).unwrap();
             assert_eq!(stream.read_head().unwrap().coding(), coding);
             Self::Http2(stream, client)
         } else {
             let mut client = Connection::connect(nginx.port()).unwrap();
-            client.send_request("GET", "/", &headers).unwrap();
+            client.send_request("GET", path, &headers).unwrap();
             assert_eq!(client.read_head("GET").unwrap().coding(), coding);
             Self::Http1(client)
         }
