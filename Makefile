@@ -10,7 +10,7 @@ MODULE = ngx_http_compress_module.so
 
 .DEFAULT_GOAL = help
 .NOTPARALLEL:
-.PHONY: help build release paths demo serve test test-debian test-nothreads test-t test-module check audit bench-segments \
+.PHONY: help build release paths demo serve test test-debian test-nothreads test-t test-module check audit bench-segments bench-flushes \
 	deb deb-debian test-deb rpm dist packages packages-build packages-check packages-deb clean
 
 help: ## list the targets
@@ -93,6 +93,9 @@ dist: ## make a tarball of the sources and of all crates, which builds offline (
 
 bench-segments: nginx ## measure what splitting a response costs and wins
 	$(CARGO) bench -p compress_core --bench segments
+
+bench-flushes: nginx ## measure what flushing a body as it goes costs
+	$(CARGO) bench -p compress_core --bench flushes
 
 packages: ## install the system packages that are missing
 	@build/packages.sh test

@@ -3,20 +3,20 @@
 //! `cargo bench -p compress_core --bench segments [FILE...]`: takes the first 3 MiB of the files, one after the other
 //! and all over again if they are shorter; without files, of a text it makes up.
 
+mod measure;
+
 use std::env;
 use std::fs;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use compress_core::codec::{Coding, Encoder, End, Segment, Settings, window_for};
+
+use measure::{made_up, measure};
 
 const MIB: usize = 1024 * 1024;
 const LENGTH: usize = 3 * MIB;
 const PARTS: usize = 3;
-/// The least of as many batches counts.
-const BATCHES: usize = 3;
-/// CPU time of a batch, at least.
-const BATCH: Duration = Duration::from_millis(150);
 const NEVER: &dyn Fn() -> bool = &|| false;
 
 fn main() {
@@ -105,35 +105,6 @@ fn encode_pieces(encoder: &mut dyn Encoder, settings: &Settings, body: &[u8]) ->
     size
 }
 
-/// The size that `encode` gives, and its CPU time: the least mean of some batches of runs, after one that does not
-/// count. The clock may tick only every few milliseconds.
-fn measure(mut encode: impl FnMut() -> usize) -> (usize, Duration) {
-    let size = encode();
-    let batch = |_| {
-        let start = cpu_time();
-        let mut runs = 0;
-        loop {
-            encode();
-            runs += 1;
-            let time = cpu_time() - start;
-            if time >= BATCH {
-                return time / runs;
-            }
-        }
-    };
-    (size, (0..BATCHES).map(batch).min().unwrap_or_default())
-}
-
-/// CPU time of this thread where the system tells it, elsewhere the time since the first call.
-fn cpu_time() -> Duration {
-    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-    let start = START.get_or_init(Instant::now);
-    let nanoseconds = fs::read_to_string("/proc/thread-self/schedstat")
-        .ok()
-        .and_then(|text| text.split_whitespace().next()?.parse().ok());
-    nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
-}
-
 fn body() -> Vec<u8> {
     let files: Vec<_> = env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let mut text = Vec::new();
@@ -141,28 +112,7 @@ fn body() -> Vec<u8> {
         text.extend(fs::read(file).unwrap_or_else(|error| panic!("{file}: {error}")));
     }
     if text.is_empty() {
-        text = made_up();
+        text = made_up(LENGTH);
     }
     text.into_iter().cycle().take(LENGTH).collect()
-}
-
-/// Words of a list, the first far more often than the last.
-fn made_up() -> Vec<u8> {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = move |limit: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 16) % limit
-    };
-    let words: Vec<String> = (0..5000)
-        .map(|_| (0..2 + random(9)).map(|_| char::from(b'a' + random(26) as u8)).collect())
-        .collect();
-    let mut text = Vec::with_capacity(LENGTH);
-    while text.len() < LENGTH {
-        let word = random(5000) * random(5000) / 5000 * random(5000) / 5000;
-        text.extend_from_slice(words[word as usize].as_bytes());
-        text.push(if random(12) == 0 { b'\n' } else { b' ' });
-    }
-    text
 }
