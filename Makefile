@@ -11,7 +11,7 @@ MODULE = ngx_http_compress_module.so
 .DEFAULT_GOAL = help
 .NOTPARALLEL:
 .PHONY: help build release paths demo serve test test-debian test-nothreads test-t test-module check audit bench-segments bench-flushes \
-	deb deb-debian test-deb rpm dist packages packages-build packages-check packages-deb clean
+	deb deb-debian test-deb rpm dist packages packages-build packages-check packages-deb packages-sanitize sanitize clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET, where TARGET is one of"
@@ -56,6 +56,9 @@ test-nothreads: packages nginx-nothreads ## run the tests in t/ on an NGINX with
 
 test-t: test-module ## run the tests in t/ alone; T=name runs those whose name holds it
 	$(CARGO) test --test t $(TEST_FEATURES) -- $(T)
+
+sanitize: packages packages-sanitize ## run the tests in t/ with AddressSanitizer; T=name as for test-t
+	T="$(T)" build/sanitize.sh "$(CURDIR)/target/sanitize" $(NGINX_FLAGS_PLAIN) --with-threads
 
 check: packages-check nginx ## check format, lints, documentation and shell scripts
 	$(CARGO) fmt --all --check
@@ -108,6 +111,9 @@ packages-check:
 
 packages-deb:
 	@build/packages.sh deb
+
+packages-sanitize:
+	@build/packages.sh sanitize
 
 clean: ## remove all that was built
 	$(CARGO) clean

@@ -1,10 +1,11 @@
 # The NGINX to build against and to test on. Yours, if NGINX_SOURCE_DIR (and NGINX_BUILD_DIR) are set; else one
 # that is built once in target/nginx.
 
-NGINX_FLAGS_NOTHREADS = --with-cc-opt=-O2 --with-compat --with-debug \
+NGINX_FLAGS_PLAIN = --with-compat --with-debug \
 	--with-http_ssl_module --with-http_v2_module --with-http_sub_module --with-http_addition_module \
 	--with-http_gunzip_module --with-http_gzip_static_module --with-http_slice_module \
 	--with-http_stub_status_module --with-http_auth_request_module --with-http_realip_module
+NGINX_FLAGS_NOTHREADS = --with-cc-opt=-O2 $(NGINX_FLAGS_PLAIN)
 NGINX_FLAGS = $(NGINX_FLAGS_NOTHREADS) --with-threads
 
 NGINX_DIR = $(CURDIR)/target/nginx

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the system packages that the build and the tests need, and only those that are missing.
-# Usage: build/packages.sh [build|test|check|deb]   (test, the default, adds what tests and benches run)
+# Usage: build/packages.sh [build|test|check|deb|sanitize]   (test, the default, adds what tests and benches run)
 set -eu
 
 what=${1:-test}
@@ -41,6 +41,9 @@ if [ "$what" = test ]; then
 fi
 if [ "$what" = check ]; then
     need shellcheck have_command shellcheck
+fi
+if [ "$what" = sanitize ]; then
+    need clang have_command clang
 fi
 if [ "$what" = deb ]; then
     need lintian have_command lintian

@@ -8,6 +8,7 @@ mod differential;
 mod docs;
 mod examples;
 mod headers;
+mod memory;
 mod pool;
 mod serve;
 mod smoke;

@@ -25,6 +25,7 @@ pub struct Builder {
     pub(crate) files: Vec<(String, Vec<u8>)>,
     pub(crate) allowed: Vec<String>,
     pub(crate) workers: u32,
+    connections: u32,
     modules: Vec<PathBuf>,
     own_module: bool,
     log_level: String,
@@ -43,6 +44,7 @@ impl Default for Builder {
             files: Vec::new(),
             allowed: Vec::new(),
             workers: 1,
+            connections: 1024,
             modules: Vec::new(),
             own_module: true,
             log_level: "info".into(),
@@ -92,6 +94,12 @@ impl Builder {
     pub fn workers(mut self, count: u32) -> Self {
         self.workers = count;
         self
+    }
+
+    /// The connections of a worker, 1024 unless set; so many descriptors it may have, too.
+    pub fn connections(mut self, count: u32) -> Self {
+        self.connections = count;
+        self.main(&format!("worker_rlimit_nofile {};", count + 100))
     }
 
     /// The level of the error log, `info` unless set. `debug` works with the NGINX that `make` builds.
@@ -191,7 +199,7 @@ impl Builder {
         } else {
             ("", "")
         };
-        let Builder { workers, log_level, log_format, main, events, http, server, .. } = self;
+        let Builder { workers, connections, log_level, log_format, main, events, http, server, .. } = self;
         let _ = write!(
             conf,
             r#"daemon off;
@@ -201,7 +209,7 @@ pid nginx.pid;
 error_log error.log {log_level};
 {main}
 events {{
-    worker_connections 1024;
+    worker_connections {connections};
 {events}
 }}
 http {{

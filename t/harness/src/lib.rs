@@ -44,7 +44,7 @@ pub use gate::{Gate, GateKey, gate};
 pub use http1::Connection;
 pub use http2::{Http2, Http2Stream};
 pub use nginx::{Nginx, Signal};
-pub use process::{Process, ThreadTime};
+pub use process::{Process, ThreadTime, raise_descriptor_limit};
 pub use request::{Request, get, head, post, request};
 pub use response::{Response, Version};
 pub use upstream::{Conn, Upstream, UpstreamRequest};

@@ -40,6 +40,11 @@ pub fn module() -> PathBuf {
     }
 }
 
+/// Whether NGINX and the module were built with a sanitizer (`make sanitize`): they take more memory and time then.
+pub fn is_sanitized() -> bool {
+    env::var_os("TEST_SANITIZED").is_some()
+}
+
 /// The directory `src` of NGINX's sources (only headers, where a distribution packaged them).
 pub fn nginx_sources() -> PathBuf {
     let candidates = [

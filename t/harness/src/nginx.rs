@@ -224,6 +224,11 @@ impl Nginx {
     }
 
     fn stop(&mut self) -> bool {
+        // A sanitizer looks for leaks at the end, and a worker frees the requests of a graceful end only.
+        if locate::is_sanitized() && !self.has_ended() {
+            self.signal(Signal::QUIT);
+            try_wait_until(Duration::from_secs(3), || self.has_ended());
+        }
         if !self.has_ended() {
             self.signal(Signal::TERM);
         }

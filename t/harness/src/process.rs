@@ -4,6 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use rustix::param::clock_ticks_per_second;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// A running process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,4 +106,11 @@ struct Stat {
     parent: u32,
     time: Duration,
     nice: i64,
+}
+
+/// Lets this process, and what it starts, have as many descriptors as the system allows.
+pub fn raise_descriptor_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit })
+        .expect("raising to the hard limit");
 }

@@ -3,9 +3,10 @@
 //! An encoder of level 9 takes a table of 32 MiB for every body; from the system, its page faults cost more than a
 //! small body does.
 
-use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
+
+use super::memory;
 
 /// Smaller blocks, header included, go back to the system, which recycles them well itself.
 const KEPT_FROM: usize = 32 * 1024;
@@ -24,6 +25,7 @@ struct Header {
 }
 
 const HEADER: usize = size_of::<Header>();
+const _: () = assert!(align_of::<Header>() == memory::ALIGNMENT);
 
 /// The blocks of one encoder.
 ///
@@ -164,14 +166,12 @@ impl Kept {
 
     /// A new block of `size` bytes, null if there is no memory.
     fn allocate(&mut self, size: usize) -> *mut Header {
-        let Some(layout) = layout(size) else { return ptr::null_mut() };
         #[cfg(test)]
         match self.left.checked_sub(1) {
             Some(left) => self.left = left,
             None => return ptr::null_mut(),
         }
-        // SAFETY: the layout is not of size 0, since it has room for the header.
-        let header: *mut Header = unsafe { alloc(layout) }.cast();
+        let header: *mut Header = memory::take(size).cast();
         if !header.is_null() {
             // SAFETY: just allocated, large enough and aligned for a header.
             unsafe { header.write(Header { next: ptr::null_mut(), size, segment: 0 }) };
@@ -183,7 +183,7 @@ impl Kept {
     /// Gives the free blocks that `which` names back to the system.
     fn drop_free(&mut self, which: impl Fn(&Header) -> bool) {
         let mut link: *mut *mut Header = &mut self.free;
-        // SAFETY: as in `take_free`; each block was allocated with the layout of its size.
+        // SAFETY: as in `take_free`; each block was taken with its size.
         unsafe {
             while !(*link).is_null() {
                 let header = *link;
@@ -203,15 +203,9 @@ impl Kept {
         // SAFETY: the block is valid, as the caller promises.
         let size = unsafe { (*header).size };
         self.held -= size;
-        if let Some(layout) = layout(size) {
-            // SAFETY: this is the layout that `allocate` made of the same size.
-            unsafe { dealloc(header.cast(), layout) };
-        }
+        // SAFETY: `allocate` took it with this size, and nobody uses it any more.
+        unsafe { memory::give(header.cast(), size) };
     }
-}
-
-fn layout(size: usize) -> Option<Layout> {
-    Layout::from_size_align(size, align_of::<Header>()).ok()
 }
 
 /// The size of a block for `size` bytes. The encoder's sizes vary a little from body to body: rounded up by at most an

@@ -1,5 +1,6 @@
 //! libzstd's compression context.
 
+mod allocate;
 mod calls;
 mod dictionary;
 
@@ -175,8 +176,9 @@ impl Context {
         if let Some(context) = self.context {
             return Ok(context.as_ptr());
         }
-        // SAFETY: takes nothing, and gives a valid context or null.
-        let context = NonNull::new(unsafe { c::ZSTD_createCCtx() }).ok_or(EncodeError::Memory)?;
+        // SAFETY: takes functions that do what the library asks of them, and gives a valid context or null.
+        let context = unsafe { c::ZSTD_createCCtx_advanced(allocate::FUNCTIONS) };
+        let context = NonNull::new(context).ok_or(EncodeError::Memory)?;
         self.context = Some(context);
         Ok(context.as_ptr())
     }
