@@ -2,6 +2,7 @@
 
 mod dictionary;
 mod directives;
+mod status;
 
 pub use directives::COMMANDS;
 
@@ -17,8 +18,10 @@ use nginx_sys::{
 };
 
 use self::dictionary::{DictConf, Dictionaries};
+use self::status::StatusConf;
 use crate::ngx::conf::{Kept, create, main_conf_of, merge, merge_types, result};
 use crate::ngx::gzip::Gzip;
+use crate::ngx::shared::Zone;
 use crate::ngx::{Failed, Request};
 
 /// `compress_max_waiting` and the other directives of `http` alone.
@@ -27,6 +30,8 @@ pub struct MainConf {
     max_waiting: ngx_uint_t,
     stream_memory: usize,
     thread_priority: ngx_int_t,
+    status_size: usize,
+    status: StatusConf,
     gzip: Option<Gzip>,
     dictionaries: Option<Dictionaries>,
 }
@@ -106,16 +111,26 @@ impl MainConf {
         self.gzip
     }
 
-    /// Looks at the modules beside this one, and forgets what only the reading needed.
+    /// The zone of the counters, if a location shows them.
+    pub fn status_zone(&self) -> Option<Zone> {
+        self.status.zone
+    }
+
+    /// Looks at the modules beside this one, asks for a zone, and forgets what only the reading needed.
+    ///
+    /// # Errors
+    /// There is no zone to be had; that was logged.
     ///
     /// # Safety
     /// `cf` is that of the `http` block, which has been read.
-    pub unsafe fn finish(cf: *mut ngx_conf_t) {
+    pub unsafe fn finish(cf: *mut ngx_conf_t) -> Result<(), Failed> {
         // SAFETY: the caller vouches for `cf`.
         let main = unsafe { main_conf_of::<Self>(cf) };
         // SAFETY: as above.
         main.gzip = unsafe { Gzip::find(cf) };
         dictionary::forget_files(main);
+        // SAFETY: as above.
+        unsafe { status::add_zone(cf, main) }
     }
 
     /// Responses of a worker that may wait for a thread.
@@ -280,6 +295,8 @@ pub unsafe extern "C" fn create_main(cf: *mut ngx_conf_t) -> *mut c_void {
                 max_waiting: SIZE_UNSET,
                 stream_memory: SIZE_UNSET,
                 thread_priority: FLAG_UNSET,
+                status_size: SIZE_UNSET,
+                status: StatusConf::default(),
                 gzip: None,
                 dictionaries: None,
             },

@@ -12,7 +12,7 @@ use crate::hooks;
 use crate::ngx::guard::guard;
 use crate::ngx::{ERROR, Failed, Request, filter};
 use crate::response::{Fate, Response};
-use crate::vary;
+use crate::{status, vary};
 
 const CODINGS: [Coding; 2] = [Coding::Zstd, Coding::Brotli];
 
@@ -71,7 +71,10 @@ fn prepare(request: Request) -> Result<(), Failed> {
             vary::name_tag_as_client(request, || false);
         }
     }
-    if !request.is_main() || !CODINGS.iter().any(|coding| conf.coding(*coding).is_enabled()) {
+    let is_on = CODINGS.iter().any(|coding| conf.coding(*coding).is_enabled());
+    if !request.is_main() || !is_on {
+        let skip = if is_on { Skip::Subrequest } else { Skip::Off };
+        status::count(|counters| counters.skipped(skip));
         return Ok(());
     }
     let mut judge = Judge::new(request, conf);
@@ -84,7 +87,10 @@ fn prepare(request: Request) -> Result<(), Failed> {
     }
     match choice {
         Ok(coding) => encode(request, conf, coding),
-        Err(skip) => request.attach_plain(Fate::Skipped(skip)),
+        Err(skip) => {
+            status::count(|counters| counters.skipped(skip));
+            request.attach_plain(Fate::Skipped(skip))
+        }
     }
 }
 
@@ -111,6 +117,7 @@ fn encode(request: Request, conf: &LocConf, coding: Coding) -> Result<(), Failed
     let response = Box::new(Response::new(request, body, settings.limits()));
     #[cfg_attr(not(ngx_feature = "threads"), expect(unused_variables))]
     let response = request.attach(response, Fate::Encoded)?;
+    status::count(|counters| counters.began(coding));
     #[cfg(ngx_feature = "threads")]
     if let Some(pool) = settings.thread_pool()
         && !length.is_some_and(|length| conf.is_inline(coding, length))

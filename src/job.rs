@@ -5,8 +5,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use compress_core::codec::Coding;
 use compress_core::dispatch::Threads;
 use compress_core::job::{Encoded, Job, JobError, JobId};
+use compress_core::status::{Counters, Mode, Process};
 use compress_core::workspace::Workspace;
 use nginx_sys::{ngx_event_t, ngx_msec_t};
 
@@ -17,6 +19,7 @@ use crate::ngx::guard::{catch, guard};
 use crate::ngx::task::{ThreadPool, Work, lower_priority};
 use crate::ngx::{Request, log};
 use crate::response::Response;
+use crate::status;
 use crate::worker::{self, Pool};
 
 thread_local! {
@@ -92,17 +95,21 @@ impl Queue {
 
     fn post(&mut self, job: Job) -> bool {
         self.pool.threads.job_posted();
+        status::gauge(Process::posted);
         let work = Encode {
             response: LoopOnly(self.response),
             threads: self.pool.threads.clone(),
             priority: self.pool.priority,
             id: job.id(),
+            coding: job.coding(),
             state: State::Waits(job),
         };
         if let Err(work) = self.pool.raw.post(self.request, work) {
             if let State::Waits(job) = work.state {
                 self.refused = Some(job);
             }
+            status::gauge(Process::refused);
+            status::count(Counters::overflowed);
             self.waits = true;
             self.turn = false;
             self.pool.refused(self.response);
@@ -170,6 +177,7 @@ struct Encode {
     threads: Arc<Threads>,
     priority: i32,
     id: JobId,
+    coding: Coding,
     state: State,
 }
 
@@ -188,6 +196,7 @@ impl Work for Encode {
             lower_priority(self.priority);
         }
         self.threads.job_started(first);
+        status::gauge(Process::started);
         let begin = Instant::now();
         let (result, time) = timed(|| {
             catch(|| {
@@ -196,6 +205,8 @@ impl Work for Encode {
             })
         });
         let result = result.unwrap_or_else(|words| Err(JobError::Panicked(words)));
+        status::count(|counters| counters.ran(self.coding, Mode::Pool, &result, time));
+        status::gauge(Process::done);
         self.state = State::Done((result, time));
         self.threads.job_done(begin.elapsed());
     }

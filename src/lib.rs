@@ -3,7 +3,7 @@
 //! This crate is the glue between NGINX and `compress_core`, which decides and encodes. The way of a response:
 //! `filter` reads the facts, asks the core, and attaches a `response` to the request; the body filter hands
 //! buffers to it; its jobs go to a thread pool and come back in `job`; what all responses of a worker share is
-//! in `worker`. Files that were compressed beforehand are sent by `statics`.
+//! in `worker`. Files that were compressed beforehand are sent by `statics`. `status` counts it all.
 
 mod conf;
 mod filter;
@@ -13,6 +13,7 @@ mod job;
 mod ngx;
 mod response;
 mod statics;
+mod status;
 #[cfg(ngx_feature = "http_ssl")]
 mod tls;
 mod variables;
@@ -82,7 +83,9 @@ unsafe extern "C" fn preconfiguration(cf: *mut ngx_conf_t) -> ngx_int_t {
 unsafe extern "C" fn postconfiguration(cf: *mut ngx_conf_t) -> ngx_int_t {
     ngx::guard::keep_panic_messages();
     // SAFETY: NGINX has read the `http` block.
-    unsafe { conf::MainConf::finish(cf) };
+    if unsafe { conf::MainConf::finish(cf) }.is_err() {
+        return ngx::ERROR;
+    }
     ngx::filter::install(filter::header, filter::body);
     // SAFETY: as above.
     ngx::code(unsafe { ngx::phase::add_content_handler(cf, statics::handler) })
@@ -97,8 +100,11 @@ unsafe extern "C" fn init_module(_: *mut ngx_cycle_t) -> ngx_int_t {
 unsafe extern "C" fn init_process(cycle: *mut ngx_cycle_t) -> ngx_int_t {
     ngx::guard::guard(ngx::ERROR, || {
         hooks::point("init_process");
-        // SAFETY: NGINX calls with the worker's cycle, once its configuration was read.
-        unsafe { worker::init(cycle) };
+        // SAFETY: NGINX calls with the worker's cycle, once its configuration was read and its zones were made.
+        unsafe {
+            worker::init(cycle);
+            status::enter(cycle);
+        }
         ngx::OK
     })
 }

@@ -3,6 +3,7 @@
 //! One rule holds for all of them: a [`Request`] and what it gives is used in the event loop only, and not after
 //! the request was freed. Threads get a [`task::Work`], which owns all that it touches.
 
+pub mod answer;
 pub mod attach;
 pub mod chain;
 pub mod clock;
@@ -17,7 +18,9 @@ mod headers;
 pub mod log;
 pub mod open_file;
 pub mod phase;
+pub mod process;
 pub mod request;
+pub mod shared;
 #[cfg(ngx_feature = "threads")]
 pub mod task;
 pub mod variable;

@@ -8,6 +8,7 @@ use compress_core::eligible::Skip;
 use compress_core::job::{Encoded, JobError, JobId};
 use compress_core::parts::ReadAt;
 use compress_core::plan::{Limits, Load};
+use compress_core::status::Unfinished;
 use compress_core::stream::{Body, Stream};
 use nginx_sys::{NGX_LOG_ALERT, NGX_LOG_ERR, ngx_chain_t, ngx_int_t};
 
@@ -15,7 +16,7 @@ use crate::ngx::attach::Attached;
 use crate::ngx::chain::{Content, Incoming, Outgoing};
 use crate::ngx::file::open_file;
 use crate::ngx::{AGAIN, Failed, OK, Request, log};
-use crate::worker;
+use crate::{status, worker};
 
 #[cfg(ngx_feature = "threads")]
 use crate::job::Queue;
@@ -45,6 +46,10 @@ pub struct Response {
     held_by_all: usize,
     /// The processor time of the jobs that came back.
     time: Duration,
+    /// Bytes in and out that `compress_status` knows of.
+    counted: (u64, u64),
+    /// Whether it ends because it could not be encoded.
+    failed: bool,
     #[cfg(ngx_feature = "threads")]
     pub queue: Option<Queue>,
 }
@@ -91,6 +96,8 @@ impl Response {
             held: 0,
             held_by_all: 0,
             time: Duration::ZERO,
+            counted: (0, 0),
+            failed: false,
             #[cfg(ngx_feature = "threads")]
             queue: None,
         }
@@ -156,6 +163,7 @@ impl Response {
         self.time += time;
         let completed = worker::with_parked(|parked| self.stream.complete(id, result, parked));
         completed.map_err(|error| {
+            self.failed |= !matches!(error, JobError::Cancelled);
             match &error {
                 JobError::Cancelled => {}
                 JobError::Panicked(_) => self.log(NGX_LOG_ALERT, format_args!("{error}")),
@@ -297,10 +305,19 @@ impl Response {
         self.held_by_all = worker::account(self.held, held);
         self.held = held;
         self.request.set_buffered(self.is_waiting());
+        self.count();
         #[cfg(ngx_feature = "threads")]
         if let Some(queue) = &mut self.queue {
             queue.watch();
         }
+    }
+
+    /// Adds what is new to the counters of `compress_status`.
+    fn count(&mut self) {
+        let now = (self.stream.bytes_cut(), self.stream.bytes_out());
+        let (bytes_in, bytes_out) = (now.0 - self.counted.0, now.1 - self.counted.1);
+        status::count(|counters| counters.moved(self.coding, bytes_in, bytes_out));
+        self.counted = now;
     }
 
     /// Whether something that was taken is still to come out, or to be taken.
@@ -318,6 +335,7 @@ impl Response {
 
     fn fail(&mut self, reason: std::fmt::Arguments) -> Failed {
         self.log(NGX_LOG_ERR, reason);
+        self.failed = true;
         self.stream.abort();
         Failed
     }
@@ -331,7 +349,10 @@ impl Attached for Response {
     fn ended(&mut self) {
         if !self.stream.is_finished() || self.outgoing.unsent() > 0 {
             self.request.reset_if_unframed();
+            let how = if self.failed { Unfinished::Failed } else { Unfinished::Aborted };
+            status::count(|counters| counters.ended(self.coding, how));
         }
+        self.count();
         self.stream.abort();
         worker::with_parked(|parked| self.stream.close(parked));
         worker::account(self.held, 0);

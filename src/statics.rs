@@ -3,13 +3,11 @@
 use compress_core::codec::{Coding, Dictionary};
 use compress_core::negotiate::{Offer, Offers, Preferences};
 use compress_core::sidecar::{self, Frame, SidecarError};
-use nginx_sys::{
-    NGX_HTTP_INTERNAL_SERVER_ERROR, NGX_HTTP_NOT_FOUND, NGX_LOG_CRIT, NGX_LOG_WARN, ngx_http_request_t,
-    ngx_int_t,
-};
+use nginx_sys::{NGX_HTTP_NOT_FOUND, NGX_LOG_CRIT, NGX_LOG_WARN, ngx_http_request_t, ngx_int_t};
 
 use crate::conf::{LocConf, Serve};
 use crate::hooks;
+use crate::ngx::answer::SERVER_ERROR;
 use crate::ngx::guard::guard;
 use crate::ngx::open_file::Sidecar;
 use crate::ngx::{DECLINED, Failed, Request};
@@ -22,9 +20,9 @@ use crate::response::Fate;
 pub unsafe extern "C" fn handler(raw: *mut ngx_http_request_t) -> ngx_int_t {
     // SAFETY: NGINX calls with a request, which lives during the call.
     let request = unsafe { Request::from_raw(raw) };
-    guard(NGX_HTTP_INTERNAL_SERVER_ERROR as ngx_int_t, || {
+    guard(SERVER_ERROR, || {
         hooks::point("static_handler");
-        serve(request).unwrap_or(NGX_HTTP_INTERNAL_SERVER_ERROR as ngx_int_t)
+        serve(request).unwrap_or(SERVER_ERROR)
     })
 }
 

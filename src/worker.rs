@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use compress_core::job::{Encoded, Job, JobError};
 use compress_core::parked::Parked;
+use compress_core::status::Mode;
 use compress_core::workspace::Workspace;
 use nginx_sys::ngx_cycle_t;
 
@@ -13,6 +14,7 @@ use crate::conf::MainConf;
 use crate::hooks;
 use crate::ngx::clock::timed;
 use crate::ngx::guard::catch;
+use crate::status;
 
 /// An encoder that takes more is not kept by a thread: Brotli 11 with a window of 16 MiB takes about as much.
 pub const WORKSPACE_LIMIT: usize = 96 << 20;
@@ -64,6 +66,7 @@ pub fn is_stopping() -> bool {
 
 /// Runs a job in the event loop; gives the processor time that it took, too.
 pub fn run_inline(job: Job) -> (Result<Encoded, JobError>, Duration) {
+    let coding = job.coding();
     let (result, time) = timed(|| {
         with(|worker| {
             catch(|| {
@@ -72,7 +75,9 @@ pub fn run_inline(job: Job) -> (Result<Encoded, JobError>, Duration) {
             })
         })
     });
-    (result.unwrap_or_else(|words| Err(JobError::Panicked(words))), time)
+    let result = result.unwrap_or_else(|words| Err(JobError::Panicked(words)));
+    status::count(|counters| counters.ran(coding, Mode::Inline, &result, time));
+    (result, time)
 }
 
 /// Lends the encoders that wait for more of their bodies.
@@ -110,6 +115,7 @@ mod pool {
     use crate::ngx::task::ThreadPool;
     use crate::ngx::{Request, log};
     use crate::response::Response;
+    use crate::status;
 
     /// When a pool's queue is full of the work of others, this many milliseconds pass before the next try.
     const RETRY: ngx_msec_t = 10;
@@ -187,10 +193,12 @@ mod pool {
         /// A job was refused; somebody will try again.
         pub fn refused(&self, response: *mut Response) {
             self.threads.job_refused();
-            let mut dispatch = self.dispatch.borrow_mut();
-            dispatch.refused();
-            dispatch.wait(response);
-            if dispatch.out() == 0 {
+            let out = self.line(|dispatch| {
+                dispatch.refused();
+                dispatch.wait(response);
+                dispatch.out()
+            });
+            if out == 0 {
                 self.retry.borrow_mut().set_timer(RETRY);
             }
         }
@@ -203,21 +211,30 @@ mod pool {
 
         /// A response waits for its turn.
         pub fn wait(&self, response: *mut Response) {
-            self.dispatch.borrow_mut().wait(response);
+            self.line(|dispatch| dispatch.wait(response));
         }
 
         /// A response does not wait any more.
         pub fn leave(&self, response: *mut Response) {
-            self.dispatch.borrow_mut().leave(response);
+            self.line(|dispatch| dispatch.leave(response));
         }
 
         /// Wakes the responses whose turn it is. One that then posts nothing calls this again for the next.
         pub fn wake(&self) {
-            let next = self.dispatch.borrow_mut().next(&self.threads);
+            let next = self.line(|dispatch| dispatch.next(&self.threads));
             if let Some(response) = next {
                 // SAFETY: a response leaves the line before it goes.
                 unsafe { (*response).wake_for_turn() };
             }
+        }
+
+        /// Changes the line, and has it counted.
+        fn line<T>(&self, change: impl FnOnce(&mut Dispatch<*mut Response>) -> T) -> T {
+            let mut dispatch = self.dispatch.borrow_mut();
+            let before = dispatch.waiting();
+            let result = change(&mut dispatch);
+            status::gauge(|process| process.waits(before, dispatch.waiting()));
+            result
         }
     }
 

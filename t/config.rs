@@ -5,7 +5,7 @@ use harness::{Nginx, locate};
 use crate::support::has_threads;
 
 /// Lines of `http {}` that are taken.
-const TAKEN: [&str; 31] = [
+const TAKEN: [&str; 33] = [
     "brotli on;",
     "brotli off;",
     "brotli_types text/plain application/json; brotli_types text/css;",
@@ -37,10 +37,12 @@ const TAKEN: [&str; 31] = [
     "compress_inline 4k;",
     "compress_max_waiting 0; compress_stream_memory 1m; compress_thread_priority off;",
     "compress_thread_priority 19;",
+    "compress_status_zone 32k;",
+    "compress_status_zone 1m;",
 ];
 
 /// Lines of `http {}` that are refused, and with which words.
-const REFUSED: [(&str, &str); 53] = [
+const REFUSED: [(&str, &str); 61] = [
     ("brotli maybe;", "invalid value \"maybe\" in \"brotli\" directive, it must be \"on\" or \"off\""),
     ("brotli;", "invalid number of arguments in \"brotli\" directive"),
     ("brotli on off;", "invalid number of arguments in \"brotli\" directive"),
@@ -106,6 +108,23 @@ const REFUSED: [(&str, &str); 53] = [
     ("compress_thread_priority 20;", "value must be between 1 and 19"),
     ("compress_thread_priority low;", "\"compress_thread_priority\" directive invalid number"),
     ("server { compress_max_waiting 1; }", "\"compress_max_waiting\" directive is not allowed here"),
+    ("compress_status_zone 31k;", "zone \"compress_status\" is too small"),
+    ("compress_status_zone 0;", "zone \"compress_status\" is too small"),
+    ("compress_status_zone -1;", "\"compress_status_zone\" directive invalid value"),
+    ("compress_status_zone big;", "\"compress_status_zone\" directive invalid value"),
+    (
+        "compress_status_zone 64k; compress_status_zone 64k;",
+        "\"compress_status_zone\" directive is duplicate",
+    ),
+    ("server { compress_status; }", "\"compress_status\" directive is not allowed here"),
+    (
+        "server { location / { compress_status on; } }",
+        "invalid number of arguments in \"compress_status\" directive",
+    ),
+    (
+        "server { location / { compress_status; compress_status; } }",
+        "\"compress_status\" directive is duplicate",
+    ),
 ];
 
 /// As [`REFUSED`], where NGINX has threads.
@@ -119,7 +138,7 @@ const REFUSED_POOLS: [(&str, &str); 3] = [
 fn good_values_are_taken_at_every_level() {
     for line in TAKEN {
         Nginx::builder().http(line).check().assert_ok();
-        if !line.contains("max_waiting") && !line.contains("priority") {
+        if !["max_waiting", "priority", "_zone"].iter().any(|word| line.contains(word)) {
             Nginx::builder().server(&format!("location /a {{ {line} }}")).check().assert_ok();
         }
     }

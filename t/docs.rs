@@ -7,9 +7,10 @@ use harness::Nginx;
 const REFERENCE: &str = include_str!("../docs/directives.md");
 const TABLE: &str = include_str!("../src/conf/directives.rs");
 const CONF: &str = include_str!("../src/conf.rs");
+const STATUS: &str = include_str!("../src/conf/status.rs");
 
 /// The default of a directive, without its coding, and the code that makes it so.
-const DEFAULTS: [(&str, &str, &str); 23] = [
+const DEFAULTS: [(&str, &str, &str); 25] = [
     ("brotli", "off", "merge(&mut self.enable, above.enable, FLAG_UNSET, 0)"),
     ("zstd", "off", "merge(&mut self.enable, above.enable, FLAG_UNSET, 0)"),
     ("*_types", "text/html", "merge_types(cf, this,"),
@@ -33,6 +34,8 @@ const DEFAULTS: [(&str, &str, &str); 23] = [
     ("compress_stream_memory", "64m", "const DEFAULT_STREAM_MEMORY: usize = 64 << 20;"),
     ("compress_thread_priority", "10", "const DEFAULT_PRIORITY: i32 = 10;"),
     ("zstd_dict_file", "", "zstd_dict_file"),
+    ("compress_status", "", "ngx_string!(\"compress_status\")"),
+    ("compress_status_zone", "64k", "const DEFAULT_STATUS_ZONE: usize = 64 << 10;"),
 ];
 
 /// A section of the reference.
@@ -102,7 +105,11 @@ fn argument_counts_are_as_the_reference_says() {
         let count = if entry.syntax.contains('|') || many { 1 } else { arguments.len() };
         for given in 0..=3 {
             let line = format!("{} {};", entry.name, vec!["x"; given].join(" "));
-            let check = Nginx::builder().http(&line).check();
+            let place = match entry.context {
+                "location" => format!("server {{ listen 127.0.0.1:1; location / {{ {line} }} }}"),
+                _ => line.clone(),
+            };
+            let check = Nginx::builder().http(&place).check();
             let wrong = "invalid number of arguments";
             let fits = given == count || many && given > count;
             assert_eq!(!check.output.contains(wrong), fits, "{line}: {}", check.output);
@@ -121,7 +128,7 @@ fn defaults_are_as_the_reference_says() {
         let (_, value, code) = row.unwrap_or_else(|| panic!("no default for {}", entry.name));
         let written = entry.default.trim_end_matches(';').strip_prefix(entry.name).unwrap_or("").trim();
         assert_eq!(written, *value, "{}", entry.name);
-        let conf = [CONF, TABLE].concat();
+        let conf = [CONF, TABLE, STATUS].concat();
         assert!(conf.contains(code), "{}: the code has no {code:?}", entry.name);
     }
 }
@@ -130,6 +137,7 @@ fn defaults_are_as_the_reference_says() {
 fn example(entry: &Entry) -> String {
     let value = match entry.default.trim_end_matches(';').strip_prefix(entry.name).unwrap_or("").trim() {
         "" if entry.name == "zstd_window_log" => "20",
+        "" if entry.name == "compress_status" => "",
         "" if entry.name.ends_with("_bypass") => "$arg_a",
         "" => "off",
         value => value,

@@ -13,6 +13,7 @@ mod pool;
 mod serve;
 mod smoke;
 mod statics;
+mod status;
 mod streaming;
 mod support;
 mod tls;

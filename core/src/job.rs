@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::codec::{EncodeError, Encoder, End, Segment, Settings};
+use crate::codec::{Coding, EncodeError, Encoder, End, Segment, Settings};
 use crate::parts::Parts;
 use crate::workspace::Workspace;
 
@@ -80,6 +80,11 @@ impl Job {
     /// Its number, for [`Stream::complete`](crate::stream::Stream::complete).
     pub fn id(&self) -> JobId {
         self.id
+    }
+
+    /// The coding.
+    pub fn coding(&self) -> Coding {
+        self.settings.coding
     }
 
     /// Bytes that it encodes.

@@ -141,7 +141,7 @@ fn weight(parameters: &[u8]) -> Option<Weight> {
 }
 
 /// `( "0" [ "." 0*3DIGIT ] ) / ( "1" [ "." 0*3"0" ] )`
-fn parse_qvalue(text: &[u8]) -> Option<Weight> {
+pub(crate) fn parse_qvalue(text: &[u8]) -> Option<Weight> {
     let (unit, decimals) = match text {
         [unit @ (b'0' | b'1')] => (unit, &[][..]),
         [unit @ (b'0' | b'1'), b'.', decimals @ ..] if decimals.len() <= 3 => (unit, decimals),

@@ -305,6 +305,11 @@ impl Stream {
         self.position + self.pending.len()
     }
 
+    /// Bytes of the body that were given to jobs.
+    pub fn bytes_cut(&self) -> u64 {
+        self.position
+    }
+
     /// Bytes that were popped.
     pub fn bytes_out(&self) -> u64 {
         self.bytes_out

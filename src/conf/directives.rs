@@ -8,16 +8,17 @@ use compress_core::codec::{Coding, LevelError, brotli_window_log, parse_level};
 use compress_core::eligible::Statuses;
 use compress_core::negotiate::Order;
 use nginx_sys::{
-    NGX_CONF_1MORE, NGX_CONF_FLAG, NGX_CONF_TAKE1, NGX_CONF_TAKE2, NGX_HTTP_LIF_CONF, ngx_command_t,
-    ngx_conf_check_num_bounds, ngx_conf_enum_t, ngx_conf_num_bounds_t, ngx_conf_post_t,
-    ngx_conf_set_bufs_slot, ngx_conf_set_enum_slot, ngx_conf_set_flag_slot, ngx_conf_set_num_slot,
-    ngx_conf_set_size_slot, ngx_conf_t, ngx_http_html_default_types, ngx_http_set_predicate_slot,
-    ngx_http_types_slot, ngx_int_t, ngx_str_t,
+    NGX_CONF_1MORE, NGX_CONF_FLAG, NGX_CONF_NOARGS, NGX_CONF_TAKE1, NGX_CONF_TAKE2, NGX_HTTP_LIF_CONF,
+    NGX_HTTP_LOC_CONF, ngx_command_t, ngx_conf_check_num_bounds, ngx_conf_enum_t, ngx_conf_num_bounds_t,
+    ngx_conf_post_t, ngx_conf_set_bufs_slot, ngx_conf_set_enum_slot, ngx_conf_set_flag_slot,
+    ngx_conf_set_num_slot, ngx_conf_set_size_slot, ngx_conf_t, ngx_http_html_default_types,
+    ngx_http_set_predicate_slot, ngx_http_types_slot, ngx_int_t, ngx_str_t,
 };
 use ngx::core::NGX_CONF_OK;
 use ngx::ngx_string;
 
 use super::dictionary::set_dict_file;
+use super::status::{check_zone, set_status};
 use super::{CodingConf, FLAG_UNSET, INLINE_AUTO, LEVEL_UNSET, LocConf, MainConf, SIZE_UNSET};
 use crate::ngx::conf::{EVERYWHERE, Setter, arguments, command, error, main_command, refused};
 
@@ -60,7 +61,7 @@ const fn pool(name: ngx_str_t, coding: usize) -> ngx_command_t {
 
 /// The directives, as NGINX reads them.
 #[rustfmt::skip]
-pub static mut COMMANDS: [ngx_command_t; 33] = [
+pub static mut COMMANDS: [ngx_command_t; 35] = [
     plain(ngx_string!("brotli"), FLAG, ngx_conf_set_flag_slot, BROTLI + offset_of!(CodingConf, enable)),
     types(ngx_string!("brotli_types"), BROTLI),
     checked(ngx_string!("brotli_comp_level"), ONE, set_level, BROTLI + offset_of!(CodingConf, level), &Coding::Brotli),
@@ -95,6 +96,8 @@ pub static mut COMMANDS: [ngx_command_t; 33] = [
     main_command(ngx_string!("compress_max_waiting"), NGX_CONF_TAKE1, ngx_conf_set_num_slot, offset_of!(MainConf, max_waiting), (&raw const WAITING).cast_mut().cast()),
     main_command(ngx_string!("compress_stream_memory"), NGX_CONF_TAKE1, ngx_conf_set_size_slot, offset_of!(MainConf, stream_memory), ptr::null_mut()),
     main_command(ngx_string!("compress_thread_priority"), NGX_CONF_TAKE1, set_thread_priority, offset_of!(MainConf, thread_priority), (&raw const PRIORITIES).cast_mut().cast()),
+    plain(ngx_string!("compress_status"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS, set_status, 0),
+    main_command(ngx_string!("compress_status_zone"), NGX_CONF_TAKE1, ngx_conf_set_size_slot, offset_of!(MainConf, status_size), (&raw const STATUS_ZONE).cast_mut().cast()),
     ngx_command_t::empty(),
 ];
 
@@ -103,6 +106,7 @@ static PRIORITIES: ngx_conf_num_bounds_t = bounds(1, 19);
 static TASKS: ngx_conf_num_bounds_t = bounds(1, 64);
 static ZSTD_WINDOW_LOGS: ngx_conf_num_bounds_t = bounds(10, 23);
 static BROTLI_WINDOWS: ngx_conf_post_t = ngx_conf_post_t { post_handler: Some(take_brotli_window) };
+static STATUS_ZONE: ngx_conf_post_t = ngx_conf_post_t { post_handler: Some(check_zone) };
 static SEGMENTS: ngx_conf_post_t = ngx_conf_post_t { post_handler: Some(check_segment) };
 
 static mut SERVE: [ngx_conf_enum_t; 4] = [

@@ -9,14 +9,14 @@ use std::os::unix::fs::FileExt;
 use std::ptr;
 
 use nginx_sys::{
-    NGX_EACCES, NGX_ELOOP, NGX_EMLINK, NGX_ENAMETOOLONG, NGX_ENOENT, NGX_ENOTDIR,
-    NGX_HTTP_INTERNAL_SERVER_ERROR, NGX_HTTP_OK, NGX_LOG_CRIT, NGX_LOG_ERR, ngx_buf_t, ngx_chain_t,
-    ngx_file_t, ngx_http_discard_request_body, ngx_http_map_uri_to_path, ngx_http_output_filter,
-    ngx_http_send_header, ngx_http_set_content_type, ngx_http_set_disable_symlinks, ngx_http_set_etag,
-    ngx_int_t, ngx_open_cached_file, ngx_open_file_info_t, ngx_pcalloc, ngx_str_t, ngx_uint_t,
+    NGX_EACCES, NGX_ELOOP, NGX_EMLINK, NGX_ENAMETOOLONG, NGX_ENOENT, NGX_ENOTDIR, NGX_HTTP_OK, NGX_LOG_CRIT,
+    NGX_LOG_ERR, ngx_buf_t, ngx_chain_t, ngx_file_t, ngx_http_discard_request_body, ngx_http_map_uri_to_path,
+    ngx_http_set_content_type, ngx_http_set_disable_symlinks, ngx_http_set_etag, ngx_int_t,
+    ngx_open_cached_file, ngx_open_file_info_t, ngx_pcalloc, ngx_str_t, ngx_uint_t,
 };
 
-use super::{ERROR, Failed, OK, Request, log};
+use super::answer::SERVER_ERROR;
+use super::{Failed, OK, Request, log};
 
 /// An open file, which the request's pool or NGINX's cache of open files closes.
 pub struct Sidecar {
@@ -89,7 +89,7 @@ impl Sidecar {
     /// Sends it as the body of a response with this coding. The type is that of the name without the suffix.
     pub fn send(mut self, coding: &'static str) -> ngx_int_t {
         match self.describe(coding).and_then(|()| self.chain()) {
-            Ok(mut chain) => self.pass(&mut chain),
+            Ok(mut chain) => self.request.send(&mut chain),
             Err(code) => code,
         }
     }
@@ -142,17 +142,6 @@ impl Sidecar {
         }
     }
 
-    fn pass(&self, chain: &mut ngx_chain_t) -> ngx_int_t {
-        // SAFETY: a live request whose header is complete; filters copy the links that they keep.
-        unsafe {
-            let code = ngx_http_send_header(self.request.as_ptr());
-            if code == ERROR || code > OK || self.request.is_header_only() {
-                return code;
-            }
-            ngx_http_output_filter(self.request.as_ptr(), chain)
-        }
-    }
-
     fn log_failure(&self) {
         let level = match self.info.err as u32 {
             NGX_ENOENT | NGX_ENOTDIR | NGX_ENAMETOOLONG => return,
@@ -165,8 +154,6 @@ impl Sidecar {
         log::request_errno(level, self.request, self.info.err, words);
     }
 }
-
-const SERVER_ERROR: ngx_int_t = NGX_HTTP_INTERNAL_SERVER_ERROR as ngx_int_t;
 
 /// The path of the file that was asked for, with the suffix and a zero byte after it.
 fn map(request: Request, suffix: &str) -> Result<ngx_str_t, Failed> {

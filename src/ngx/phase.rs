@@ -1,8 +1,9 @@
-//! The phases of a request.
+//! The phases of a request, and who makes its response.
 
 use nginx_sys::{
-    ngx_array_push, ngx_conf_t, ngx_http_conf_ctx_t, ngx_http_core_main_conf_t, ngx_http_core_module,
-    ngx_http_handler_pt, ngx_http_phases_NGX_HTTP_CONTENT_PHASE as CONTENT, ngx_http_request_t, ngx_int_t,
+    ngx_array_push, ngx_conf_t, ngx_http_conf_ctx_t, ngx_http_core_loc_conf_t, ngx_http_core_main_conf_t,
+    ngx_http_core_module, ngx_http_handler_pt, ngx_http_phases_NGX_HTTP_CONTENT_PHASE as CONTENT,
+    ngx_http_request_t, ngx_int_t,
 };
 
 use super::Failed;
@@ -28,4 +29,20 @@ pub unsafe fn add_content_handler(cf: *mut ngx_conf_t, handler: Handler) -> Resu
         *place = Some(handler);
     }
     Ok(())
+}
+
+/// Makes a handler the one that answers in the location that is being read; says no if it is that already.
+///
+/// # Safety
+/// `cf` is that of a location.
+pub unsafe fn set_location_handler(cf: *mut ngx_conf_t, handler: Handler) -> bool {
+    // SAFETY: every location has a configuration of the core module.
+    unsafe {
+        let contexts = &*(*cf).ctx.cast::<ngx_http_conf_ctx_t>();
+        let core = *contexts.loc_conf.add(ngx_http_core_module.ctx_index);
+        let core = &mut *core.cast::<ngx_http_core_loc_conf_t>();
+        let is_new = core.handler.is_none_or(|set| !std::ptr::fn_addr_eq(set, handler));
+        core.handler = Some(handler);
+        is_new
+    }
 }

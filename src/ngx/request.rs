@@ -6,9 +6,9 @@ use std::ffi::c_void;
 use std::ptr;
 
 use nginx_sys::{
-    NGX_HTTP_GET, NGX_HTTP_HEAD, ngx_array_t, ngx_buf_tag_t, ngx_connection_t, ngx_hash_t,
-    ngx_http_core_loc_conf_t, ngx_http_core_module, ngx_http_request_t, ngx_http_test_content_type,
-    ngx_http_test_predicates, ngx_log_t, ngx_msec_t, ngx_pool_t, ngx_uint_t,
+    NGX_HTTP_HEAD, ngx_array_t, ngx_buf_tag_t, ngx_connection_t, ngx_hash_t, ngx_http_core_loc_conf_t,
+    ngx_http_core_module, ngx_http_request_t, ngx_http_test_content_type, ngx_http_test_predicates,
+    ngx_log_t, ngx_msec_t, ngx_pool_t, ngx_uint_t,
 };
 
 use super::{OK, this_module};
@@ -43,8 +43,7 @@ impl Request {
 
     /// Whether it reads something whose name is not that of a directory.
     pub fn asks_for_file(self) -> bool {
-        let methods = (NGX_HTTP_GET | NGX_HTTP_HEAD) as ngx_uint_t;
-        self.get().method & methods != 0 && self.get().uri.as_bytes().last() != Some(&b'/')
+        self.reads() && self.get().uri.as_bytes().last() != Some(&b'/')
     }
 
     /// Whether the client wants no body. That of `HEAD` is told by the method until the last header filter has run.

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use rustix::param::clock_ticks_per_second;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 
 /// A running process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,12 @@ impl Process {
     /// Whether it runs (a zombie does not).
     pub fn is_running(self) -> bool {
         self.stat("stat").is_some_and(|stat| !matches!(stat.state, 'Z' | 'X'))
+    }
+
+    /// Sends it a signal.
+    pub fn signal(self, signal: Signal) {
+        let pid = Pid::from_raw(self.pid as i32).expect("a process number is not 0");
+        kill_process(pid, signal).expect("the process runs");
     }
 
     /// Its title, which NGINX sets to what the process does.
