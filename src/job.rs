@@ -74,23 +74,27 @@ impl Queue {
         self.pool.is_open() || self.turn && self.pool.has_room()
     }
 
-    /// Posts jobs while there are any and the pool may have more; then waits for a turn if there is work left.
-    /// `next` gives a job for a number of idle threads. Says whether a job was posted.
-    pub fn post_all(&mut self, has_work: bool, next: &mut dyn FnMut(usize) -> Option<Job>) -> bool {
+    /// Posts jobs while there are any and the pool may have more. `next` gives a job for a number of idle threads.
+    /// Says whether a job was posted.
+    pub fn post_all(&mut self, next: &mut dyn FnMut(usize) -> Option<Job>) -> bool {
         let mut posted = false;
         while self.may_post() {
             let idle = self.idle();
-            let Some(job) = self.refused.take().or_else(|| next(idle)) else { return posted };
+            let Some(job) = self.refused.take().or_else(|| next(idle)) else { break };
             if !self.post(job) {
-                return posted;
+                break;
             }
             posted = true;
         }
-        if (has_work || self.refused.is_some()) && !self.waits {
+        posted
+    }
+
+    /// Waits for a turn if the pool may have no more jobs and there is work left.
+    pub fn wait(&mut self, has_work: bool) {
+        if (has_work || self.refused.is_some()) && !self.waits && !self.may_post() {
             self.waits = true;
             self.pool.wait(self.response);
         }
-        posted
     }
 
     fn post(&mut self, job: Job) -> bool {

@@ -255,12 +255,15 @@ impl Response {
     fn post_jobs(&mut self) -> bool {
         let load = self.load();
         let Some(queue) = &mut self.queue else { return false };
+        let stream = &mut self.stream;
+        let posted = queue.post_all(&mut |idle| {
+            worker::with_parked(|parked| stream.next_job(&Load { idle, ..load }, parked))
+        });
+        // What was posted is not work that is left.
         let has_work =
             load.unsent <= self.limits.output && (!self.incoming.is_empty() || self.stream.has_pending());
-        let stream = &mut self.stream;
-        queue.post_all(has_work, &mut |idle| {
-            worker::with_parked(|parked| stream.next_job(&Load { idle, ..load }, parked))
-        })
+        queue.wait(has_work);
+        posted
     }
 
     /// While only our jobs are awaited, the client is not late.

@@ -226,6 +226,49 @@ fn jobs_whose_client_leaves_are_cancelled() {
 }
 
 #[test]
+fn what_waits_is_shown_and_what_is_sent_as_it_is_counted() {
+    if !has_threads() {
+        return;
+    }
+    let hooks = Hooks::new();
+    hooks.order("hold");
+    let nginx = hooks
+        .watch(pooled())
+        .http("compress_max_waiting 2; brotli_parallel_tasks 1;")
+        .server(LOCATION)
+        .file("a.txt", corpus::text(300_000))
+        .start();
+    let ask = || {
+        let mut client = Connection::connect(nginx.port()).unwrap();
+        let headers = [("Accept-Encoding", "br"), ("Connection", "close")];
+        client.send_request("GET", "/a.txt", &headers).unwrap();
+        client
+    };
+    let mut clients = vec![ask(), ask()];
+    // Two threads are known now, so that there is room for two jobs more.
+    wait_until(TIMEOUT, || count(&nginx, "/jobs_running") == 2);
+    clients.extend((0..5).map(|_| ask()));
+    wait_until(TIMEOUT, || count(&nginx, "/responses_waiting") == 3);
+    let before = shown(&nginx);
+    assert_eq!(["/jobs_running", "/jobs_queued"].map(|name| number(&before, name)), [2, 2]);
+    assert_eq!(number(&before, "/responses_skipped/busy"), 0);
+    assert_eq!(get(&nginx, "/a.txt").accept("br").send().coding(), "");
+    assert_eq!(count(&nginx, "/responses_skipped/busy"), 1);
+    // One that waits leaves.
+    clients.pop().unwrap().reset().unwrap();
+    wait_until(TIMEOUT, || count(&nginx, "/responses_waiting") == 2);
+    hooks.release("hold");
+    for mut client in clients {
+        assert!(client.read_response("GET").unwrap().decoded().unwrap() == corpus::text(300_000));
+    }
+    let after = shown(&nginx);
+    let now = ["/jobs_running", "/jobs_queued", "/responses_waiting"].map(|name| number(&after, name));
+    assert_eq!(now, [0, 0, 0]);
+    assert_eq!(after["jobs"]["br"]["pool"], json!({"done": 6, "cancelled": 0, "failed": 0}));
+    assert_eq!((number(&after, "/responses/br"), number(&after, "/responses_aborted/br")), (7, 1));
+}
+
+#[test]
 fn refused_posts_are_counted() {
     if !has_threads() {
         return;
