@@ -4,8 +4,9 @@ mod answer;
 mod workers;
 
 use std::fs;
+use std::time::Duration;
 
-use harness::{Builder, Connection, Nginx, TIMEOUT, corpus, get, head, wait_until};
+use harness::{Builder, Connection, Nginx, TIMEOUT, Upstream, corpus, gate, get, head, wait_until};
 use serde_json::{Value, json};
 
 use crate::support::{Hooks, has_threads, inline, obedient, pooled};
@@ -163,6 +164,67 @@ fn exact_counts_on_a_pool() {
     if has_threads() {
         counts_exactly(pooled(), "pool");
     }
+}
+
+#[test]
+fn an_open_stream_is_counted_as_it_goes() {
+    for builder in [inline(), pooled()].into_iter().take(1 + usize::from(has_threads())) {
+        let (key, gate) = gate();
+        let upstream = Upstream::start(move |mut conn| {
+            conn.read_request().unwrap();
+            conn.send_head(200, &["Content-Type: text/plain", "Transfer-Encoding: chunked"]);
+            for _ in 0..2 {
+                conn.send_chunk(&corpus::text(10_000));
+                gate.wait();
+            }
+            conn.send_last_chunk();
+        });
+        let location = format!("location / {{ proxy_buffering off; proxy_pass {}; }}", upstream.url());
+        let nginx = builder
+            .http("proxy_http_version 1.1;")
+            .server(&location)
+            .server(LOCATION)
+            .log_format(Logged::FORMAT)
+            .start();
+        let mut client = Connection::connect(nginx.port()).unwrap();
+        let headers = [("Accept-Encoding", "br"), ("Connection", "close")];
+        client.send_request("GET", "/", &headers).unwrap();
+        for bytes in [10_000, 20_000] {
+            wait_until(TIMEOUT, || count(&nginx, "/bytes_in/br") == bytes);
+            wait_until(TIMEOUT, || count(&nginx, "/bytes_out/br") > bytes / 100);
+            assert!(count(&nginx, "/bytes_out/br") < bytes);
+            key.open();
+        }
+        let body = client.read_response("GET").unwrap();
+        assert!(body.decoded().is_ok_and(|decoded| decoded.len() == 20_000));
+        assert_eq!(count(&nginx, "/bytes_out/br"), body.body.len() as u64);
+    }
+}
+
+/// Bytes that no job was given are not counted, as in the log.
+#[test]
+fn bytes_that_were_not_compressed_are_not_counted() {
+    let (key, gate) = gate();
+    let upstream = Upstream::start(move |mut conn| {
+        conn.read_request().unwrap();
+        conn.send_head(200, &["Content-Type: text/plain", "Transfer-Encoding: chunked"]);
+        conn.send_chunk(&corpus::text(100_000));
+        gate.wait();
+    });
+    let nginx = inline()
+        .server(&format!("location / {{ proxy_http_version 1.1; proxy_pass {}; }}", upstream.url()))
+        .server(LOCATION)
+        .log_format(Logged::FORMAT)
+        .start();
+    let mut client = Connection::connect(nginx.port()).unwrap();
+    client.send_request("GET", "/", &[("Accept-Encoding", "br")]).unwrap();
+    wait_until(TIMEOUT, || count(&nginx, "/responses/br") == 1);
+    std::thread::sleep(Duration::from_millis(200));
+    client.reset().unwrap();
+    wait_until(TIMEOUT, || count(&nginx, "/responses_aborted/br") == 1);
+    wait_until(TIMEOUT, || nginx.access_log().lines().any(|line| line.starts_with("br 0 0 ")));
+    assert_eq!(["/bytes_in/br", "/bytes_out/br"].map(|name| count(&nginx, name)), [0, 0]);
+    key.open();
 }
 
 #[test]
