@@ -215,10 +215,19 @@ impl Response {
                     }
                     self.incoming.advance(len as usize);
                 }
-                Content::End { flush, last } => {
-                    if last {
-                        self.stream.push_end();
-                    } else if flush {
+                Content::End { last: true, .. } => {
+                    self.stream.push_end();
+                    self.incoming.pop();
+                }
+                // NGINX may let the connection linger: then it tells the client of an end, and a reset comes too late.
+                Content::End { flush: true, .. }
+                    if self.request.is_unframed() && self.request.has_lost_upstream() =>
+                {
+                    self.stream.abort();
+                    return Err(Failed);
+                }
+                Content::End { flush, .. } => {
+                    if flush {
                         self.stream.push_flush();
                     }
                     self.incoming.pop();

@@ -28,14 +28,16 @@ fn an_upstream_that_dies_ends_the_response_as_incomplete() {
         }
         if request.path.contains("reset") { conn.reset() } else { conn.close() }
     });
-    let lines = ["on", "off"].map(|buffering| {
-        format!(
-            "location /{buffering}/ {{ proxy_buffering {buffering}; proxy_http_version 1.1; proxy_pass {}; }}",
-            upstream.url()
-        )
+    let lines = [
+        ("on", "proxy_buffering on;"),
+        ("off", "proxy_buffering off;"),
+        ("lingering", "lingering_close always;"),
+    ]
+    .map(|(name, line)| {
+        format!("location /{name}/ {{ {line} proxy_http_version 1.1; proxy_pass {}; }}", upstream.url())
     });
     for builder in both() {
-        let nginx = builder.server(&lines.concat()).start();
+        let nginx = builder.server(&lines.concat()).tls().start();
         let pid = nginx.worker_pid();
         for coding in CODINGS {
             for path in [
@@ -45,8 +47,15 @@ fn an_upstream_that_dies_ends_the_response_as_incomplete() {
                 "/off/length",
                 "/off/chunks",
                 "/off/length-reset",
+                "/lingering/length",
+                "/lingering/chunks-reset",
             ] {
-                for request in [get(&nginx, path), get(&nginx, path).http2(), get(&nginx, path).http10()] {
+                for request in [
+                    get(&nginx, path),
+                    get(&nginx, path).http2(),
+                    get(&nginx, path).http10(),
+                    get(&nginx, path).http10().tls(),
+                ] {
                     let what = format!("{request:?}");
                     if let Ok(response) = request.accept(coding).try_send() {
                         assert_eq!(response.status, 200, "{what}");

@@ -84,10 +84,23 @@ impl Request {
     /// Makes the end of the connection an error for the client, where nothing else would: without chunks or frames
     /// the end of the connection is the end of the body.
     pub fn reset_if_unframed(self) {
-        if self.get().chunked() == 0 && self.get().http_version < NGX_HTTP_VERSION_20 as ngx_uint_t {
+        if self.is_unframed() {
             // SAFETY: a live connection; a descriptor that is closed already makes the call fail, no more.
             unsafe { linger_off(self.connection().fd) };
         }
+    }
+
+    /// Whether nothing but the end of the connection ends the body.
+    pub fn is_unframed(self) -> bool {
+        self.get().chunked() == 0 && self.get().http_version < NGX_HTTP_VERSION_20 as ngx_uint_t
+    }
+
+    /// Whether an upstream server began the response, and is gone. If it broke off, NGINX flushes what came, and ends
+    /// the response like any other (ngx_http_upstream_finalize_request).
+    pub fn has_lost_upstream(self) -> bool {
+        // SAFETY: NULL, or the upstream of the request, which lives as long.
+        let upstream = unsafe { self.get().upstream.as_ref() };
+        upstream.is_some_and(|upstream| upstream.header_sent() != 0 && upstream.peer.connection.is_null())
     }
 
     /// Gives the client its `send_timeout` anew, if it runs.
