@@ -33,7 +33,7 @@ env RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address -Cforce-frame-pointers=yes 
 # The tests themselves are ordinary ones; they fail on any report in NGINX's logs (t/harness/src/log.rs).
 TEST_NGINX_MODULE=$dir/cargo/$target/debug/libngx_http_compress_module.so
 TEST_SANITIZED=1
-ASAN_OPTIONS=abort_on_error=1:halt_on_error=1:detect_stack_use_after_return=1:detect_leaks=1
+ASAN_OPTIONS=abort_on_error=1:halt_on_error=1:handle_segv=0:detect_stack_use_after_return=1:detect_leaks=1
 LSAN_OPTIONS=suppressions=$root/build/lsan.supp:print_suppressions=0
 export TEST_NGINX_MODULE TEST_SANITIZED ASAN_OPTIONS LSAN_OPTIONS
 # shellcheck disable=SC2086  # a list of words

@@ -4,7 +4,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// How long anything that should be quick may take on a busy machine.
-pub const TIMEOUT: Duration = Duration::from_secs(30);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Waits until `condition` holds; says whether it did within `timeout`.
 pub fn try_wait_until(timeout: Duration, mut condition: impl FnMut() -> bool) -> bool {
