@@ -13,7 +13,7 @@ fn both() -> Vec<harness::Builder> {
 }
 
 #[test]
-fn an_upstream_that_dies_ends_the_response_as_incomplete() {
+fn bug_71_an_upstream_that_dies_ends_the_response_as_incomplete() {
     let text = corpus::text(400_000);
     let half = text.clone();
     let upstream = Upstream::start(move |mut conn| {

@@ -86,7 +86,7 @@ fn gunzip_undoes_for_us() {
 }
 
 #[test]
-fn ssi() {
+fn bug_32_ssi() {
     let page = "<!--# set var=\"x\" value=\"1\" --><!--# include virtual=\"/a.txt\" -->\
                 <!--# if expr=\"$x = 1\" -->yes<!--# else -->no<!--# endif --><!--# include virtual=\"/up/\" -->";
     let upstream = obedient();
@@ -99,7 +99,7 @@ fn ssi() {
 }
 
 #[test]
-fn sub_filter() {
+fn bug_32_sub_filter() {
     if locate::nginx_has("--with-http_sub_module") {
         let conf = "sub_filter_types *; sub_filter_once off; sub_filter con '<longer>'; sub_filter ti '';";
         let body = String::from_utf8(text()).unwrap().replace("con", "<longer>").replace("ti", "");
@@ -108,7 +108,7 @@ fn sub_filter() {
 }
 
 #[test]
-fn addition() {
+fn bug_32_addition() {
     if locate::nginx_has("--with-http_addition_module") {
         let conf = "location /a.txt { addition_types *; add_before_body /b.txt; add_after_body /c.txt; }";
         let builder =
@@ -165,7 +165,7 @@ fn auth_request() {
 }
 
 #[test]
-fn one_cached_response_serves_all_clients() {
+fn bug_36_one_cached_response_serves_all_clients() {
     let upstream = obedient();
     let nginx = inline()
         .http("proxy_cache_path cache keys_zone=cache:1m; gzip on; gzip_types *;")

@@ -155,7 +155,7 @@ fn a_proxied_body_of_unknown_length_uses_it() {
 }
 
 #[test]
-fn every_location_uses_the_one_it_inherits_or_has() {
+fn bug_18_every_location_uses_the_one_it_inherits_or_has() {
     let rewrite = "rewrite ^/[^/]+/(.*)$ /$1 break;";
     let locations: String = [
         ("same", ""),
@@ -252,7 +252,7 @@ fn files_that_were_compressed_beforehand_are_sent_as_they_are_if_clients_can_dec
 }
 
 #[test]
-fn two_hundred_reloads_do_not_grow_the_master() {
+fn bug_20_two_hundred_reloads_do_not_grow_the_master() {
     // A sanitizer keeps what was freed for a while.
     if locate::is_sanitized() {
         return;

@@ -75,7 +75,7 @@ fn without(fields: &[String], name: &str) -> Vec<String> {
 const UPSTREAM: &str = "Accept-Ranges: bytes | ETag: \"tag\" | Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT";
 
 #[test]
-fn the_whole_header_of_200_head_and_304() {
+fn bug_47_49_the_whole_header_of_200_head_and_304() {
     let upstream = obedient();
     for gzip_vary in ["gzip_vary off;", "gzip_vary on;"] {
         let nginx = builder(&upstream).http(gzip_vary).start();
@@ -126,7 +126,7 @@ fn a_304_for_what_gzip_encoded_beside_files_has_its_tag() {
 
 /// RFC 9110, 15.4.5: the fields that the 200 would have had.
 #[test]
-fn a_304_that_no_tag_asked_for_has_the_tag_of_the_200() {
+fn bug_46_a_304_that_no_tag_asked_for_has_the_tag_of_the_200() {
     let upstream = obedient();
     let nginx = builder(&upstream).start();
     for path in ["/a.txt", "/file.txt"] {
@@ -161,7 +161,7 @@ const VARY: [(&str, &[&str], &[&str]); 8] = [
 ];
 
 #[test]
-fn vary_of_the_upstream_is_merged() {
+fn bug_35_vary_of_the_upstream_is_merged() {
     let upstream = obedient();
     for (gzip_vary, off) in [("gzip off; gzip_vary off;", true), ("gzip off; gzip_vary on;", false)] {
         let location = format!("location /up/ {{ {gzip_vary} proxy_pass {}; }}", upstream.url());

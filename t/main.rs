@@ -7,6 +7,7 @@ mod dictionary;
 mod differential;
 mod docs;
 mod examples;
+mod field_bugs;
 mod headers;
 mod memory;
 mod pool;

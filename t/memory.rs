@@ -71,7 +71,7 @@ fn slow_clients(nginx: &Nginx, path: &str, coding: &str) -> Vec<Connection> {
 }
 
 #[test]
-fn a_thousand_slow_clients_of_a_file() {
+fn bug_79_a_thousand_slow_clients_of_a_file() {
     if !has_threads() || locate::is_sanitized() {
         return;
     }

@@ -152,7 +152,7 @@ fn time_to_end() -> Duration {
 }
 
 #[test]
-fn a_client_that_goes_away_cancels_its_jobs() {
+fn bug_68_a_client_that_goes_away_cancels_its_jobs() {
     if !has_threads() {
         return;
     }

@@ -193,7 +193,7 @@ fn the_reference_programs_agree() {
 }
 
 #[test]
-fn a_response_is_one_frame_that_every_browser_takes() {
+fn bug_16_a_response_is_one_frame_that_every_browser_takes() {
     let upstream = chunked();
     let builder = if has_threads() { pooled() } else { inline() };
     let nginx = start(builder, &upstream);

@@ -123,7 +123,7 @@ fn always_serves_everybody_and_first_what_the_client_accepts() {
 }
 
 #[test]
-fn the_header_is_that_of_the_file_with_the_type_of_its_original() {
+fn bug_78_the_header_is_that_of_the_file_with_the_type_of_its_original() {
     let nginx = files(BOTH_ON).start();
     for (coding, suffix) in [("br", "br"), ("zstd", "zst")] {
         let file = fs::read(nginx.served(&format!("both.json.{suffix}"))).unwrap();
@@ -146,7 +146,7 @@ fn the_header_is_that_of_the_file_with_the_type_of_its_original() {
 }
 
 #[test]
-fn ranges_are_those_of_the_encoded_file() {
+fn bug_44_ranges_are_those_of_the_encoded_file() {
     let nginx = files(BOTH_ON).start();
     for (coding, suffix) in [("br", "br"), ("zstd", "zst")] {
         let file = fs::read(nginx.served(&format!("both.json.{suffix}"))).unwrap();
@@ -191,7 +191,7 @@ fn only_get_and_head_of_names_of_files() {
 }
 
 #[test]
-fn gzip_acts_where_no_file_is_found() {
+fn bug_33_gzip_acts_where_no_file_is_found() {
     let nginx = files(BOTH_ON).http("gzip on; gzip_types *; gzip_min_length 1;").start();
     check(
         &nginx,
@@ -226,7 +226,7 @@ fn gzip_static_goes_on_beside() {
 }
 
 #[test]
-fn nothing_is_encoded_twice() {
+fn bug_51_nothing_is_encoded_twice() {
     let nginx = files(BOTH_ON)
         .http("brotli on; zstd on; brotli_types *; zstd_types *; gzip on; gzip_types *;")
         .start();
@@ -246,7 +246,7 @@ fn nothing_is_encoded_twice() {
 type VaryRow = (&'static str, &'static str, &'static [&'static str], &'static [&'static str]);
 
 #[test]
-fn vary_is_there_where_another_client_gets_something_else() {
+fn bug_34_vary_is_there_where_another_client_gets_something_else() {
     const AE: &[&str] = &["Accept-Encoding"];
     const ALL: &[&str] = &["", "gzip", "br", "zstd"];
     let rows: [VaryRow; 16] = [
@@ -293,7 +293,7 @@ fn files_are_found_as_nginx_maps_names() {
 }
 
 #[test]
-fn directio_reads_whole_files() {
+fn bug_78_directio_reads_whole_files() {
     // Not all file systems have it, and NGINX says so.
     let nginx = files(BOTH_ON).http("directio 1; sendfile on;").allow_log("directio").start();
     check(&nginx, &NEGOTIATED);
@@ -332,7 +332,7 @@ fn directories_are_passed_over_and_devices_are_not_found() {
 }
 
 #[test]
-fn frames_that_browsers_refuse_are_not_sent() {
+fn bug_78_frames_that_browsers_refuse_are_not_sent() {
     let text = corpus::text(20_000);
     let long = tools::filter("zstd", &["-c", "-q", "--long=27"], &text).unwrap();
     let skippable = [&[0x50, 0x2a, 0x4d, 0x18, 5, 0, 0, 0, 1, 2, 3, 4, 5][..], &tools::zstd_encode(&text)];

@@ -39,7 +39,7 @@ fn nginx(pool: bool, upstream: &Upstream) -> Nginx {
 }
 
 #[test]
-fn every_event_is_decoded_before_the_next_is_sent() {
+fn bug_23_every_event_is_decoded_before_the_next_is_sent() {
     for pool in [has_threads(), false] {
         for coding in CODINGS {
             for http2 in [false, true] {
@@ -138,7 +138,7 @@ fn a_flush_passes_while_the_pool_is_busy_with_others() {
 }
 
 #[test]
-fn an_empty_flush_lets_the_header_go() {
+fn bug_30_an_empty_flush_lets_the_header_go() {
     let (key, gate) = gate();
     let upstream = Upstream::start(move |mut conn| {
         conn.read_request().unwrap();

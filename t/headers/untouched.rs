@@ -76,7 +76,7 @@ fn more_statuses_are_encoded_if_so_configured() {
 }
 
 #[test]
-fn an_upgraded_connection_is_a_tunnel() {
+fn bug_54_an_upgraded_connection_is_a_tunnel() {
     let upstream = Upstream::start(|mut conn| {
         assert_eq!(conn.read_request().unwrap().header("Upgrade"), Some("websocket"));
         let fields = ["Upgrade: websocket", "Connection: Upgrade", "Content-Type: text/plain"];

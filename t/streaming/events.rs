@@ -14,7 +14,7 @@ const EVENTS: usize = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 
 #[test]
-fn fifty_events_are_each_decoded_before_the_next_is_sent() {
+fn bug_53_fifty_events_are_each_decoded_before_the_next_is_sent() {
     thread::scope(|scope| {
         for pool in [has_threads(), false] {
             for coding in CODINGS {

@@ -9,7 +9,7 @@ use crate::support::{has_threads, inline, pooled};
 const CHUNKS: usize = 250_000;
 
 #[test]
-fn an_hour_of_flushed_chunks_does_not_grow_the_worker() {
+fn bug_21_an_hour_of_flushed_chunks_does_not_grow_the_worker() {
     if locate::is_sanitized() {
         return;
     }
