@@ -59,8 +59,11 @@ fn examples() -> Vec<PathBuf> {
     paths
 }
 
-/// Requests to each of them: path, `Accept-Encoding`, the coding of the answer.
-const REQUESTS: [(&str, &[(&str, &str, &str)]); 6] = [
+/// Path, `Accept-Encoding`, the coding of the answer.
+type Request = (&'static str, &'static str, &'static str);
+
+/// Requests to each of them.
+const REQUESTS: [(&str, &[Request]); 6] = [
     ("events.conf", &[("/events", "br", "br"), ("/events", "zstd, br", "zstd"), ("/events", "gzip", "")]),
     ("from-ngx_brotli.conf", &[("/", "gzip, br", "br"), ("/made.html", "br", "br"), ("/", "gzip", "gzip")]),
     ("from-zstd-nginx-module.conf", &[("/", "gzip, zstd", "zstd"), ("/made.html", "zstd", "zstd")]),
