@@ -137,7 +137,8 @@ impl Queue {
         }
     }
 
-    /// The request ends: nothing waits any more. Jobs that are out were cancelled.
+    /// The request ends: nothing waits any more. Jobs that are out were cancelled; until they are back, a timer keeps
+    /// a worker from ending that has no other left, with the request's connection open.
     pub fn end(&mut self) {
         self.event.stop();
         self.refused = None;
@@ -149,6 +150,13 @@ impl Queue {
             self.turn = false;
             self.pool.wake();
         }
+        self.watch();
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        self.event.stop();
     }
 }
 

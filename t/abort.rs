@@ -89,6 +89,39 @@ fn a_file_that_becomes_shorter_is_an_error_once() {
     assert_eq!(get(&nginx, "/large.txt").accept("br").send().decoded().unwrap(), text);
 }
 
+/// The request of a client that left has no timer but ours until its job is back.
+#[test]
+fn a_worker_that_ends_waits_for_the_jobs_of_clients_that_left() {
+    if !has_threads() {
+        return;
+    }
+    let hooks = Hooks::new();
+    hooks.order("hold");
+    let upstream = Upstream::start(|mut conn| {
+        conn.read_request().unwrap();
+        conn.send_head(200, &["Content-Type: text/plain", "Transfer-Encoding: chunked"]);
+        conn.send_chunk(&corpus::text(100_000));
+        conn.wait_closed(harness::TIMEOUT);
+    });
+    let location = format!(
+        "location / {{ proxy_buffering off; proxy_http_version 1.1; proxy_pass {}; }}",
+        upstream.url()
+    );
+    let mut nginx = hooks.watch(pooled()).server(&location).start();
+    let mut client = Connection::connect(nginx.port()).unwrap();
+    client.send_request("GET", "/", &[("Accept-Encoding", "br")]).unwrap();
+    // A flush of the header alone may have had the number 0.
+    harness::wait_until(harness::TIMEOUT, || hooks.is_here(0) || hooks.is_here(1));
+    client.reset().unwrap();
+    nginx.wait_for_log("prematurely closed connection");
+    nginx.signal(harness::Signal::QUIT);
+    nginx.wait_for_log("gracefully shutting down");
+    // Without a timer the worker would be on its way out by now, and leave the connection open: an alert.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    hooks.release("hold");
+    assert!(nginx.wait(harness::TIMEOUT).success());
+}
+
 #[test]
 fn a_panic_in_a_callback_ends_its_request_alone() {
     for builder in both() {
