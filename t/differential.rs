@@ -6,7 +6,7 @@ mod shapes;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use harness::{Builder, Nginx, corpus, get, locate, request, tools};
+use harness::{Builder, Nginx, Response, corpus, get, locate, request, tools};
 
 use self::shapes::{SHAPES, Shape};
 use crate::support::{fields, obedient};
@@ -66,6 +66,11 @@ struct Answer {
 }
 
 impl Answer {
+    /// What is left of one that was aborted.
+    fn reset() -> Self {
+        Self { status: 0, fields: Vec::new(), body: None, complete: false }
+    }
+
     fn field(&self, name: &str) -> Option<&str> {
         self.fields.iter().find_map(|field| field.strip_prefix(name)?.strip_prefix(": "))
     }
@@ -97,8 +102,14 @@ fn ask(nginx: &Nginx, (line, accept, others, _): Shape) -> Answer {
         "0" => request.http10(),
         "2" => request.http2(),
         _ => request,
+    };
+    // Where only the end of the connection ends the body, a reset may overtake all of the response.
+    let is_reset = |response: &std::io::Result<Response>| !response.as_ref().is_ok_and(|got| got.complete);
+    let response = response.try_send();
+    if version == "0" && is_reset(&response) {
+        return Answer::reset();
     }
-    .send();
+    let response = response.unwrap_or_else(|error| panic!("{line}: {error}"));
     let is_as_sent = method == "HEAD" || matches!(response.status, 206 | 304);
     let lower =
         |field: String| field.split_once(": ").map(|(name, v)| format!("{}: {v}", name.to_lowercase()));
@@ -157,7 +168,7 @@ const EFFECTS: [(&str, Effect); 16] = [
                 .for_each(|name| answer.set(name, None));
         }),
     ),
-    ("abort", Edit(|answer, _| answer.complete = false)),
+    ("abort", Edit(|answer, _| *answer = Answer::reset())),
 ];
 
 /// The answer of a file with ranges, of which `bytes=0-99` may have been asked.
