@@ -11,7 +11,7 @@ MODULE = ngx_http_compress_module.so
 .DEFAULT_GOAL = help
 .NOTPARALLEL:
 .PHONY: help build release paths demo serve test test-debian test-nothreads test-t test-module check audit bench-segments bench-flushes \
-	deb deb-debian test-deb rpm dist packages packages-build packages-check packages-deb packages-sanitize sanitize clean
+	deb deb-debian test-deb rpm dist packages packages-build packages-check packages-deb packages-sanitize packages-fuzz sanitize fuzz torture clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET, where TARGET is one of"
@@ -62,6 +62,7 @@ sanitize: packages packages-sanitize ## run the tests in t/ with AddressSanitize
 
 check: packages-check nginx ## check format, lints, documentation and shell scripts
 	$(CARGO) fmt --all --check
+	$(CARGO) fmt --manifest-path core/fuzz/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets $(TEST_FEATURES) -- -D warnings
 	$(CARGO) clippy -- -D warnings
 	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --workspace --no-deps --document-private-items
@@ -100,6 +101,13 @@ bench-segments: nginx ## measure what splitting a response costs and wins
 bench-flushes: nginx ## measure what flushing a body as it goes costs
 	$(CARGO) bench -p compress_core --bench flushes
 
+fuzz: packages-fuzz ## fuzz the core, each target for SECONDS=60; TARGETS="stream ..." for some of them
+	@test -x target/tools/bin/cargo-fuzz || $(CARGO) install cargo-fuzz --locked --root target/tools
+	@PATH="$(CURDIR)/target/tools/bin:$$PATH" build/fuzz.sh "$(CARGO_TARGET_DIR)/fuzz" "$(or $(SECONDS),60)" $(TARGETS)
+
+torture: packages release ## load it with requests of all kinds, aborts and reloads for MINUTES=5; SEED=n repeats a run
+	$(CARGO) bench --bench torture
+
 packages: ## install the system packages that are missing
 	@build/packages.sh test
 
@@ -114,6 +122,9 @@ packages-deb:
 
 packages-sanitize:
 	@build/packages.sh sanitize
+
+packages-fuzz:
+	@build/packages.sh fuzz
 
 clean: ## remove all that was built
 	$(CARGO) clean

@@ -78,7 +78,7 @@ pub struct Settings {
     pub dictionary: Option<Dictionary>,
 }
 
-/// One segment of a body.
+/// One segment of a body. It has at least one byte: what an empty body becomes is [`Coding::empty`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The position of its first byte in the body. The segment at 0 writes the header of the stream.

@@ -111,6 +111,12 @@ impl Nginx {
         self.allowed.push(text.into());
     }
 
+    /// The lines of its log that fail a test, those too that were allowed.
+    pub fn faults(&self) -> Vec<String> {
+        let log = self.error_log() + &self.read("stderr.log");
+        faults(&log, &[]).into_iter().map(str::to_owned).collect()
+    }
+
     /// The master process.
     pub fn master(&self) -> Process {
         Process { pid: self.child.id() }

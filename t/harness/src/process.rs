@@ -85,6 +85,25 @@ impl Process {
         fs::read_dir(format!("/proc/{}/fd", self.pid)).map_or(0, Iterator::count)
     }
 
+    /// How many TCP connections over IPv4 it has open.
+    pub fn open_connections(self) -> usize {
+        const LISTEN: &str = "0A";
+        let sockets = fs::read_to_string(format!("/proc/{}/net/tcp", self.pid)).unwrap_or_default();
+        // The fourth field is the state, the tenth the number of the socket, see proc(5).
+        let connections: Vec<String> = sockets
+            .lines()
+            .skip(1)
+            .map(|line| line.split_whitespace().collect::<Vec<_>>())
+            .filter(|fields| fields.len() > 9 && fields[3] != LISTEN)
+            .map(|fields| format!("socket:[{}]", fields[9]))
+            .collect();
+        let Ok(entries) = fs::read_dir(format!("/proc/{}/fd", self.pid)) else { return 0 };
+        let targets = entries.flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
+        targets
+            .filter(|target| connections.iter().any(|socket| target.as_os_str() == socket.as_str()))
+            .count()
+    }
+
     fn status_kib(self, field: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
         let line = status.lines().find(|line| line.starts_with(field));

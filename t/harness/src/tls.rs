@@ -21,6 +21,8 @@ pub fn identity() -> &'static Identity {
             .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"])
             .args(["-days", "30", "-subj", "/CN=localhost", "-keyout", "tls.key", "-out", "tls.crt"])
             .args(["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"])
+            // Some clients take no other as a server's.
+            .args(["-addext", "basicConstraints=critical,CA:FALSE"])
             .current_dir(dir.path())
             .output()
             .expect("running openssl");
