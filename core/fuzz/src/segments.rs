@@ -43,7 +43,8 @@ fn settings(u: &mut Unstructured, coding: Coding) -> Result<Settings> {
         Coding::Zstd => (*u.choose(&ZSTD_LEVELS)?, 23),
     };
     // No body fills a window that is larger than this, but its tables take long to clear.
-    let window_log = u.int_in_range(10..=if u.ratio(1, 16)? { largest } else { 17 })?;
+    let largest = if u.ratio(1, 16)? { largest } else { 17 };
+    let window_log = u.int_in_range(10..=largest)?;
     let dictionary = if coding == Coding::Zstd && u.ratio(1, 4)? {
         Some(Dictionary::new(DICTIONARY, level).expect("a good dictionary"))
     } else {
