@@ -101,9 +101,8 @@ bench-segments: nginx ## measure what splitting a response costs and wins
 bench-flushes: nginx ## measure what flushing a body as it goes costs
 	$(CARGO) bench -p compress_core --bench flushes
 
-fuzz: packages-fuzz ## fuzz the core, each target for SECONDS=60; TARGETS="stream ..." for some of them
-	@test -x target/tools/bin/cargo-fuzz || $(CARGO) install cargo-fuzz --locked --root target/tools
-	@PATH="$(CURDIR)/target/tools/bin:$$PATH" build/fuzz.sh "$(CARGO_TARGET_DIR)/fuzz" "$(or $(SECONDS),60)" $(TARGETS)
+fuzz: packages-fuzz $(TOOLS)/bin/cargo-fuzz ## fuzz the core, each target for SECONDS=60; TARGETS="stream ..." for some of them
+	@PATH="$(TOOLS)/bin:$$PATH" build/fuzz.sh "$(CARGO_TARGET_DIR)/fuzz" "$(or $(SECONDS),60)" $(TARGETS)
 
 torture: packages release ## load it with requests of all kinds, aborts and reloads for MINUTES=5; SEED=n repeats a run
 	$(CARGO) bench --bench torture

@@ -30,7 +30,7 @@ rm -rf "$stage"
 mkdir -p "$stage"
 cp "$module" "$stage/ngx_http_compress_module.so"
 "${STRIP:-strip}" --strip-unneeded "$stage/ngx_http_compress_module.so"
-cp "$here"/copyright "$here"/p* "$root/README.md" "$root"/docs/*.md "$stage"
+cp "$here"/copyright "$here"/postinst "$here"/prerm "$here"/postrm "$root/README.md" "$root"/docs/*.md "$stage"
 cp "$root/CHANGELOG.md" "$stage/NEWS.md"
 : >"$stage/lib.rs"
 cat >"$stage/changelog" <<CHANGES
