@@ -77,8 +77,7 @@ fn a_file_that_becomes_shorter_is_an_error_once() {
     hooks.order("hold");
     let nginx = hooks.watch(pooled()).file("large.txt", corpus::text(600_000)).start();
     let path = nginx.served("large.txt");
-    let mut client = Connection::connect(nginx.port()).unwrap();
-    client.send_request("GET", "/large.txt", &[("Accept-Encoding", "br")]).unwrap();
+    let mut client = Connection::get(nginx.port(), "/large.txt", "br").unwrap();
     hooks.wait_for_job(0);
     fs::File::options().write(true).open(path).unwrap().set_len(1000).unwrap();
     hooks.release("hold");
@@ -108,8 +107,7 @@ fn a_worker_that_ends_waits_for_the_jobs_of_clients_that_left() {
         upstream.url()
     );
     let mut nginx = hooks.watch(pooled()).server(&location).start();
-    let mut client = Connection::connect(nginx.port()).unwrap();
-    client.send_request("GET", "/", &[("Accept-Encoding", "br")]).unwrap();
+    let client = Connection::get(nginx.port(), "/", "br").unwrap();
     // A flush of the header alone may have had the number 0.
     harness::wait_until(harness::TIMEOUT, || hooks.is_here(0) || hooks.is_here(1));
     client.reset().unwrap();

@@ -57,7 +57,7 @@ mod bodies;
 mod crashes;
 mod spinning;
 
-use harness::{Builder, Nginx, Request, Response, get};
+use harness::{Builder, Nginx, Request, Response, Upstream, corpus, get};
 
 use crate::support::{has_threads, inline, pooled};
 
@@ -104,4 +104,24 @@ fn on_each(configure: impl Fn(Builder) -> Builder, mut check: impl FnMut(&Nginx,
 /// A location that passes requests on.
 fn proxy(path: &str, url: &str, lines: &str) -> String {
     format!("location {path} {{ proxy_http_version 1.1; proxy_pass {url}; {lines} }}\n")
+}
+
+/// Sends so many bytes of text as the path says, in chunks of 7000 bytes, or with their length under `/length/`.
+fn upstream() -> Upstream {
+    Upstream::start(|mut conn| {
+        while let Some(request) = conn.read_request() {
+            let length: usize = request.path.rsplit('/').next().unwrap().parse().unwrap();
+            let body = corpus::text(length);
+            if request.path.contains("length") {
+                conn.send_head(200, &["Content-Type: text/plain", &format!("Content-Length: {length}")]);
+                if request.method != "HEAD" {
+                    conn.send(&body);
+                }
+            } else {
+                conn.send_head(200, &["Content-Type: text/plain", "Transfer-Encoding: chunked"]);
+                body.chunks(7000).for_each(|chunk| conn.send_chunk(chunk));
+                conn.send_last_chunk();
+            }
+        }
+    })
 }

@@ -172,8 +172,7 @@ struct Stream {
 
 impl Stream {
     fn open(nginx: &Nginx, coding: &'static str) -> Self {
-        let mut client = Connection::connect(nginx.port()).unwrap();
-        client.send_request("GET", "/", &[("Accept-Encoding", coding)]).unwrap();
+        let client = Connection::get(nginx.port(), "/", coding).unwrap();
         Self { client, coding, has_head: false, body: Vec::new() }
     }
 

@@ -133,13 +133,8 @@ fn time_to_end() -> Duration {
         .file("large.txt", corpus::text(2 << 20))
         .allow_log("exited on signal 9")
         .start();
-    let clients: Vec<_> = (0..50)
-        .map(|_| {
-            let mut client = Connection::connect(nginx.port()).unwrap();
-            client.send_request("GET", "/large.txt", &[("Accept-Encoding", "br")]).unwrap();
-            client
-        })
-        .collect();
+    let clients: Vec<_> =
+        (0..50).map(|_| Connection::get(nginx.port(), "/large.txt", "br").unwrap()).collect();
     hooks.wait_for_job(0);
     hooks.release("hold");
     let worker = nginx.worker();
@@ -162,8 +157,7 @@ fn bug_68_a_client_that_goes_away_cancels_its_jobs() {
     let nginx = hooks.watch(pooled()).file("large.txt", text.clone()).start();
     let pid = nginx.worker_pid();
     for _ in 0..10 {
-        let mut client = Connection::connect(nginx.port()).unwrap();
-        client.send_request("GET", "/large.txt", &[("Accept-Encoding", "br")]).unwrap();
+        let client = Connection::get(nginx.port(), "/large.txt", "br").unwrap();
         hooks.wait_for_job(0);
         client.reset().unwrap();
     }

@@ -216,8 +216,7 @@ fn bytes_that_were_not_compressed_are_not_counted() {
         .server(LOCATION)
         .log_format(Logged::FORMAT)
         .start();
-    let mut client = Connection::connect(nginx.port()).unwrap();
-    client.send_request("GET", "/", &[("Accept-Encoding", "br")]).unwrap();
+    let client = Connection::get(nginx.port(), "/", "br").unwrap();
     wait_until(TIMEOUT, || count(&nginx, "/responses/br") == 1);
     std::thread::sleep(Duration::from_millis(200));
     client.reset().unwrap();
@@ -259,8 +258,7 @@ fn a_file_that_becomes_shorter_is_a_failed_job() {
     let hooks = Hooks::new();
     hooks.order("hold");
     let nginx = hooks.watch(pooled()).server(LOCATION).file("a.txt", corpus::text(600_000)).start();
-    let mut client = Connection::connect(nginx.port()).unwrap();
-    client.send_request("GET", "/a.txt", &[("Accept-Encoding", "zstd")]).unwrap();
+    let _client = Connection::get(nginx.port(), "/a.txt", "zstd").unwrap();
     hooks.wait_for_job(0);
     fs::File::options().write(true).open(nginx.served("a.txt")).unwrap().set_len(1000).unwrap();
     hooks.release("hold");
@@ -276,8 +274,7 @@ fn jobs_whose_client_leaves_are_cancelled() {
     let hooks = Hooks::new();
     hooks.order("hold");
     let nginx = hooks.watch(pooled()).server(LOCATION).file("a.txt", corpus::text(300_000)).start();
-    let mut client = Connection::connect(nginx.port()).unwrap();
-    client.send_request("GET", "/a.txt", &[("Accept-Encoding", "br")]).unwrap();
+    let client = Connection::get(nginx.port(), "/a.txt", "br").unwrap();
     wait_until(TIMEOUT, || count(&nginx, "/jobs_running") == 1);
     client.reset().unwrap();
     wait_until(TIMEOUT, || count(&nginx, "/responses_aborted/br") == 1);

@@ -123,8 +123,7 @@ fn a_flush_passes_while_the_pool_is_busy_with_others() {
     hooks.wait_for_job(0);
     hooks.release("hold");
     key.open();
-    let mut client = Connection::connect(nginx.port()).unwrap();
-    client.send_request("GET", "/events", &[("Accept-Encoding", "br")]).unwrap();
+    let mut client = Connection::get(nginx.port(), "/events", "br").unwrap();
     client.read_head("GET").unwrap();
     let mut body = Vec::new();
     for i in 0..3 {
@@ -149,8 +148,7 @@ fn bug_30_an_empty_flush_lets_the_header_go() {
     for pool in [has_threads(), false] {
         let nginx = nginx(pool, &upstream);
         for (coding, length) in [("br", 1), ("zstd", 9)] {
-            let mut client = Connection::connect(nginx.port()).unwrap();
-            client.send_request("GET", "/", &[("Accept-Encoding", coding)]).unwrap();
+            let mut client = Connection::get(nginx.port(), "/", coding).unwrap();
             assert_eq!(client.read_head("GET").unwrap().coding(), coding);
             key.open();
             let mut body = Vec::new();

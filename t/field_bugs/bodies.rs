@@ -1,28 +1,8 @@
 //! Bodies that were cut, corrupt or larger than they need to be.
 
-use harness::{Upstream, corpus, get, head, tools};
+use harness::{corpus, get, head, tools};
 
-use super::{on_each, proxy};
-
-/// Sends so many bytes of text as the path says, in chunks of 7000 bytes, or with their length under `/length/`.
-fn upstream() -> Upstream {
-    Upstream::start(|mut conn| {
-        while let Some(request) = conn.read_request() {
-            let length: usize = request.path.rsplit('/').next().unwrap().parse().unwrap();
-            let body = corpus::text(length);
-            if request.path.contains("length") {
-                conn.send_head(200, &["Content-Type: text/plain", &format!("Content-Length: {length}")]);
-                if request.method != "HEAD" {
-                    conn.send(&body);
-                }
-            } else {
-                conn.send_head(200, &["Content-Type: text/plain", "Transfer-Encoding: chunked"]);
-                body.chunks(7000).for_each(|chunk| conn.send_chunk(chunk));
-                conn.send_last_chunk();
-            }
-        }
-    })
-}
+use super::{on_each, proxy, upstream};
 
 #[test]
 fn bug_01_one_large_buffer_is_encoded_whole() {

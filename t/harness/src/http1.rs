@@ -33,6 +33,13 @@ impl Connection {
         Self::new(TcpStream::connect((Ipv4Addr::LOCALHOST, port))?)
     }
 
+    /// Connects, and sends a GET request that accepts these content codings.
+    pub fn get(port: u16, path: &str, accept: &str) -> io::Result<Connection> {
+        let mut connection = Self::connect(port)?;
+        connection.send_request("GET", path, &[("Accept-Encoding", accept)])?;
+        Ok(connection)
+    }
+
     /// Connects with a small buffer for what comes, so that a reader who pauses stops the server soon.
     pub fn connect_with_buffer(port: u16, receive_buffer: usize) -> io::Result<Connection> {
         let socket: OwnedFd = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None)?;
