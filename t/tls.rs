@@ -1,6 +1,6 @@
 //! Over TLS, jobs read files themselves, as they do without.
 
-use harness::{Builder, Nginx, corpus, get, locate};
+use harness::{Builder, Nginx, corpus, curl, decode, get, locate};
 
 use crate::support::{has_threads, inline, pooled};
 
@@ -72,6 +72,30 @@ fn it_works_after_reloads() {
     for _ in 0..3 {
         nginx.reload();
         assert_eq!(get(&nginx, "/a.txt").tls().accept("br").send().decoded().unwrap(), text());
+    }
+}
+
+/// TLS and HTTP/2 take the last bytes from the write filter before the socket does: they go out when it has room.
+#[test]
+fn a_slow_reader_gets_the_last_bytes() {
+    let hex: Vec<u8> =
+        corpus::random(1_000_000).iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect();
+    for builder in starts() {
+        let nginx = builder
+            .tls()
+            .server("listen 127.0.0.1:%%PORT_NARROW%% ssl sndbuf=8k; send_timeout 5s;")
+            .file("a.txt", hex.clone())
+            .start();
+        for (coding, version) in
+            [("br", "--http1.1"), ("zstd", "--http1.1"), ("br", "--http2"), ("zstd", "--http2")]
+        {
+            let url = format!("https://127.0.0.1:{}/a.txt", nginx.port_of("PORT_NARROW"));
+            let accept = format!("Accept-Encoding: {coding}");
+            let output = curl::run(&[version, "--limit-rate", "1M", "-H", &accept, &url]).unwrap();
+            let reason = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{coding} {version}: {reason}");
+            assert_eq!(decode::decode(coding, &output.stdout).unwrap(), hex, "{coding} {version}");
+        }
     }
 }
 

@@ -3,8 +3,9 @@
 use std::ptr;
 
 use nginx_sys::{
-    NGX_HTTP_GZIP_BUFFERED, NGX_HTTP_VERSION_20, NGX_HTTP_WRITE_BUFFERED, ngx_add_timer, ngx_del_timer,
-    ngx_http_finalize_request, ngx_http_log_ctx_t, ngx_http_run_posted_requests, ngx_uint_t,
+    NGX_HTTP_GZIP_BUFFERED, NGX_HTTP_VERSION_20, NGX_HTTP_WRITE_BUFFERED, NGX_LOWLEVEL_BUFFERED,
+    ngx_add_timer, ngx_del_timer, ngx_http_finalize_request, ngx_http_log_ctx_t,
+    ngx_http_run_posted_requests, ngx_uint_t,
 };
 
 use super::{ERROR, Request};
@@ -39,9 +40,10 @@ impl Request {
         unsafe { self.connection().ssl.as_ref() }.is_some_and(|ssl| ssl.sendfile() == 0)
     }
 
-    /// Whether the write filter holds something back.
+    /// Whether something waits below: in the write filter, or in TLS or HTTP/2, which keep bytes that the write filter
+    /// knows nothing of any more.
     pub fn is_write_buffered(self) -> bool {
-        self.connection().buffered() & NGX_HTTP_WRITE_BUFFERED != 0
+        self.connection().buffered() & (NGX_HTTP_WRITE_BUFFERED | NGX_LOWLEVEL_BUFFERED) != 0
     }
 
     /// Whether the connection failed, or the request was terminated and waits for its jobs.
