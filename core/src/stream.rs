@@ -5,8 +5,9 @@
 //! a flush must not cost a new encoder. Every job but the last ends with a flush, so whatever came back can go to
 //! the client, and the output of all of them is one stream.
 
+mod order;
+
 use std::collections::TryReserveError;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::codec::{Coding, Dictionary, Segment, Settings, window_for};
@@ -14,6 +15,9 @@ use crate::job::{self, Cancel, Encoded, Job, JobError, JobId};
 use crate::parked::{Parked, Ticket};
 use crate::parts::{Parts, ReadAt};
 use crate::plan::{self, Limits, Load};
+
+use order::Order;
+pub use order::Output;
 
 /// What is known of a body before its first byte.
 #[derive(Clone, Debug)]
@@ -28,17 +32,6 @@ pub struct Body {
     pub length: Option<u64>,
     /// As [`Settings::dictionary`].
     pub dictionary: Option<Dictionary>,
-}
-
-/// A piece of the encoded body, in order.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Output {
-    /// Encoded bytes; can be empty.
-    pub data: Vec<u8>,
-    /// The body was flushed here, so the bytes must reach the client now.
-    pub flush: bool,
-    /// The stream ends here.
-    pub last: bool,
 }
 
 /// The state of one response.
@@ -58,10 +51,8 @@ pub struct Stream {
     flushes: bool,
     flush: bool,
     end: Progress,
-    slots: VecDeque<Slot>,
-    first_slot: JobId,
+    order: Order,
     cancel: Cancel,
-    bytes_out: u64,
 }
 
 /// The encoder of the open segment.
@@ -82,12 +73,6 @@ enum Progress {
     Failed,
 }
 
-/// The place of a job's output in the order.
-enum Slot {
-    Running { flush: bool, last: bool },
-    Done(Output),
-}
-
 impl Stream {
     /// A stream at its begin.
     pub fn new(body: Body, limits: Limits) -> Self {
@@ -103,10 +88,8 @@ impl Stream {
             flushes: false,
             flush: false,
             end: Progress::Unknown,
-            slots: VecDeque::new(),
-            first_slot: 0,
+            order: Order::default(),
             cancel: Cancel::default(),
-            bytes_out: 0,
         }
     }
 
@@ -159,10 +142,10 @@ impl Stream {
     /// The next piece of work, if there is any that may start now.
     pub fn next_job(&mut self, load: &Load, parked: &mut Parked) -> Option<Job> {
         let last = self.end == Progress::Taken;
-        if self.pending.is_empty() || self.is_failed() || self.slots.len() >= self.limits.tasks.max(1) {
+        if self.pending.is_empty() || self.is_failed() || self.order.len() >= self.limits.tasks.max(1) {
             return None;
         }
-        if load.unsent.saturating_add(self.unpopped()) > self.limits.output {
+        if load.unsent.saturating_add(self.order.unpopped()) > self.limits.output {
             return None;
         }
         let target = self.target(load);
@@ -171,7 +154,7 @@ impl Stream {
         let beside = self.runs_beside(load);
         let busy = match self.open {
             Open::Out(_) => true,
-            Open::None | Open::Parked(_) => !self.slots.is_empty() && self.has_running(),
+            Open::None | Open::Parked(_) => self.order.has_running(),
         };
         if busy && (!beside || pending < target.min(room)) {
             return None;
@@ -193,11 +176,11 @@ impl Stream {
         }
         let coding = self.body.coding;
         if std::mem::take(&mut self.flush) {
-            self.slots.push_back(Slot::Done(Output { flush: true, ..Output::default() }));
+            self.order.put(Output { flush: true, ..Output::default() });
         }
         if self.end == Progress::Taken {
             let data = if self.position == 0 { coding.empty() } else { coding.terminator() };
-            self.slots.push_back(Slot::Done(Output { data: data.to_vec(), flush: false, last: true }));
+            self.order.put(Output { data: data.to_vec(), flush: false, last: true });
             self.end = Progress::Cut;
             self.recent = Parts::default();
             self.close(parked);
@@ -225,23 +208,13 @@ impl Stream {
             // Without an encoder that comes back the segment is at its end.
             self.open = encoded.encoder.map_or(Open::None, |encoder| Open::Parked(parked.put(encoder)));
         }
-        let index = id.checked_sub(self.first_slot).and_then(|index| usize::try_from(index).ok());
-        if let Some(slot) = index.and_then(|index| self.slots.get_mut(index))
-            && let Slot::Running { flush, last } = *slot
-        {
-            *slot = Slot::Done(Output { data: encoded.data, flush, last });
-        }
+        self.order.complete(id, encoded.data);
         Ok(())
     }
 
     /// The next piece of output, if the job that makes it is done.
     pub fn pop_output(&mut self) -> Option<Output> {
-        if !self.has_output() {
-            return None;
-        }
-        let Some(Slot::Done(output)) = self.slots.pop_front() else { return None };
-        self.first_slot += 1;
-        self.bytes_out += output.data.len() as u64;
+        let output = if self.is_failed() { None } else { self.order.pop() }?;
         if output.last {
             self.end = Progress::Sent;
         }
@@ -250,7 +223,7 @@ impl Stream {
 
     /// Whether [`pop_output`](Self::pop_output) would give something.
     pub fn has_output(&self) -> bool {
-        !self.is_failed() && matches!(self.slots.front(), Some(Slot::Done(_)))
+        !self.is_failed() && self.order.has_output()
     }
 
     /// Gives the work up: jobs that run stop soon, and nothing comes out any more.
@@ -292,7 +265,7 @@ impl Stream {
 
     /// Whether nothing that was pushed is still to come out.
     pub fn is_idle(&self) -> bool {
-        self.pending.is_empty() && self.slots.is_empty() && !self.flush && self.end != Progress::Taken
+        self.pending.is_empty() && self.order.is_empty() && !self.flush && self.end != Progress::Taken
     }
 
     /// Bytes of memory that it holds of the body.
@@ -312,7 +285,7 @@ impl Stream {
 
     /// Bytes that were popped.
     pub fn bytes_out(&self) -> u64 {
-        self.bytes_out
+        self.order.bytes()
     }
 
     fn cut(&mut self, n: u64, beside: bool, load: &Load, parked: &mut Parked) -> Job {
@@ -320,7 +293,7 @@ impl Stream {
         let last = self.end == Progress::Taken && self.pending.is_empty();
         let flush = self.pending.is_empty() && std::mem::take(&mut self.flush);
         let settings = self.settings(n, last);
-        let id = self.first_slot + self.slots.len() as u64;
+        let id = self.order.next_id();
         let reach = plan::history(settings.coding, settings.level, settings.window_log, self.limits.segment);
         let reach = if load.tight || self.flushes { reach.min(plan::SHORT_HISTORY) } else { reach };
 
@@ -348,7 +321,7 @@ impl Stream {
             self.recent.slide(&input, reach);
         }
         self.position += n;
-        self.slots.push_back(Slot::Running { flush, last });
+        self.order.start(flush, last);
         Job { id, settings, segment, history, input, encoder, keep, cancel: self.cancel.clone() }
     }
 
@@ -395,17 +368,5 @@ impl Stream {
     /// Whether segments are encoded side by side.
     fn runs_beside(&self, load: &Load) -> bool {
         load.idle > 0 && self.limits.tasks > 1 && !self.flushes
-    }
-
-    fn has_running(&self) -> bool {
-        self.slots.iter().any(|slot| matches!(slot, Slot::Running { .. }))
-    }
-
-    fn unpopped(&self) -> u64 {
-        let done = |slot: &Slot| match slot {
-            Slot::Running { .. } => 0,
-            Slot::Done(output) => output.data.len() as u64,
-        };
-        self.slots.iter().map(done).sum()
     }
 }
