@@ -83,7 +83,7 @@ fn a_slow_reader_gets_the_last_bytes() {
     for builder in starts() {
         let nginx = builder
             .tls()
-            .server("listen 127.0.0.1:%%PORT_NARROW%% ssl sndbuf=8k; send_timeout 5s;")
+            .server("listen 127.0.0.1:%%PORT_NARROW%% ssl sndbuf=8k; send_timeout 20s;")
             .file("a.txt", hex.clone())
             .start();
         for (coding, version) in
