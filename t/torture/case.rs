@@ -86,6 +86,19 @@ impl Case {
         }
     }
 
+    /// One that needs as much memory as any: with many of them at once, all threads need it at one time.
+    pub fn costly(length: usize) -> Self {
+        Self {
+            path: format!("/buffered/dense/length/{length}.json"),
+            accept: "br",
+            kind: Kind::Json,
+            length,
+            has_tail: false,
+            is_short: false,
+            manner: Manner::Whole,
+        }
+    }
+
     /// Whether the bytes are those that the response must have.
     pub fn is_right(&self, catalog: &Catalog, bytes: &[u8]) -> bool {
         let body = catalog.body(self.kind, self.length);

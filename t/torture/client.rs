@@ -17,6 +17,9 @@ use crate::{http1, http2, transport};
 pub const SILENCE: Duration = Duration::from_secs(60);
 /// So long do slow readers pause in all.
 const SLOW: Duration = Duration::from_secs(6);
+/// So many costly requests does a client begin with, for bodies of such a length.
+const COSTLY: usize = 2;
+const COSTLY_LENGTH: usize = 1_048_576;
 /// So long may clients take after the end.
 const GRACE: Duration = Duration::from_secs(180);
 
@@ -36,6 +39,24 @@ impl Client {
         random: &mut Random,
     ) -> Self {
         Self { sites, catalog, counts, random: Random::new(random.number()) }
+    }
+
+    /// Asks each server, at the time at which all others do, for what is most costly. What memory a server needs at
+    /// most is known then; otherwise it would be chance when as much comes together again.
+    pub async fn begin(&mut self) {
+        for site in self.sites.clone().iter() {
+            for _ in 0..COSTLY {
+                let case = Case::costly(COSTLY_LENGTH);
+                let connecting = timeout(http1::CONNECT, transport::connect(site.http1, false, None));
+                let Some(stream) = self.connected(connecting.await, site.http1) else { return };
+                let mut connection = http1::Connection::new(stream);
+                let received = match connection.send(&case, 1).await {
+                    Ok(()) => connection.receive(&case).await,
+                    Err(end) => Received { end, ..Default::default() },
+                };
+                self.judge(&case, received, false, "at the beginning").await;
+            }
+        }
     }
 
     /// Has one connection after the other until `end`.

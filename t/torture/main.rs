@@ -106,12 +106,19 @@ fn torture(settings: &Settings) -> bool {
     let mut random = Random::new(settings.seed);
     let total = Duration::from_secs_f64(settings.minutes * 60.0);
     let first = total.mul_f64(FIRST).min(Duration::from_secs(60));
-    for (phase, time) in [("the first part", first), ("the rest", total - first)] {
+    for (phase, time, is_first) in [("the first part", first, true), ("the rest", total - first, false)] {
         let sites = Arc::new(servers.iter().map(|server| Site::new(&server.nginx)).collect::<Vec<_>>());
         let end = Instant::now() + time;
         let clients: Vec<_> = (0..settings.clients)
             .map(|_| client::Client::new(sites.clone(), catalog.clone(), counts.clone(), &mut random))
-            .map(|client| runtime.spawn(client.run(end)))
+            .map(|mut client| {
+                runtime.spawn(async move {
+                    if is_first {
+                        client.begin().await;
+                    }
+                    client.run(end).await;
+                })
+            })
             .collect();
         watch::watch(&mut servers, end, &counts, &mut random);
         runtime.block_on(client::wait_for(clients, &counts));
