@@ -2,14 +2,11 @@
 
 use std::fmt;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread;
 use std::time::Duration;
 
+use harness::load::{Downloads, Latencies, Latency, Rate};
 use harness::{TIMEOUT, corpus};
 
-use crate::client::Client;
-use crate::latency::{Latencies, Latency, Rate};
 use crate::{Place, bodies, location};
 
 /// Downloads at once, each begun again when it ends.
@@ -122,52 +119,15 @@ fn measure(place: &Place, kind: &Kind) -> io::Result<Score> {
         nginx.allow_log("exited on signal 9");
     }
     let path = format!("/{}/{}", kind.location, files[0].0);
-    let (stop, finished) = (&AtomicBool::new(false), &AtomicU64::new(0));
-
-    thread::scope(|scope| {
-        let spawn = |_| scope.spawn(|| download(port, &path, kind.coding, stop, finished));
-        let threads: Vec<_> = (0..DOWNLOADS).map(spawn).collect();
-        thread::sleep(WARM_UP);
-        let before = finished.load(Ordering::Relaxed);
-        let latencies = RATE.measure(port);
-        let downloads = finished.load(Ordering::Relaxed) - before;
-
-        // Those that are under way end with the server.
-        stop.store(true, Ordering::Relaxed);
-        nginx.terminate_and_wait(TIMEOUT);
-        for thread in threads {
-            thread.join().expect("a client does not panic")?;
-        }
-        Ok(Score { latencies: latencies?, downloads })
-    })
-}
-
-/// Downloads again and again; counts those that were finished.
-fn download(port: u16, path: &str, coding: &str, stop: &AtomicBool, finished: &AtomicU64) -> io::Result<()> {
-    let mut client = Client::connect(port)?;
-    while !stop.load(Ordering::Relaxed) {
-        match client.get(path, coding) {
-            Ok(_) => finished.fetch_add(1, Ordering::Relaxed),
-            Err(_) if stop.load(Ordering::Relaxed) => break,
-            Err(error) => return Err(error),
-        };
-    }
-    Ok(())
+    let downloads = Downloads { port, path: &path, coding: kind.coding, at_once: DOWNLOADS };
+    let end = || _ = nginx.terminate_and_wait(TIMEOUT);
+    let (latencies, downloads) = downloads.beside(WARM_UP, || RATE.measure(port), end)?;
+    Ok(Score { latencies: latencies?, downloads })
 }
 
 impl Score {
     fn none() -> Self {
         Self { latencies: Latencies::none(), downloads: 0 }
-    }
-}
-
-impl fmt::Display for Latency {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let more = if self.is_bound { "> " } else { "" };
-        match self.seconds {
-            ..1.0 => write!(f, "{more}{:.1} ms", self.seconds * 1000.0),
-            _ => write!(f, "{more}{:.1} s", self.seconds),
-        }
     }
 }
 

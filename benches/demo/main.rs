@@ -5,16 +5,14 @@
 //! pool, or sent as they are. `PORT` is the port to serve on, a free one unless set.
 
 mod bodies;
-mod client;
 mod contest;
-mod latency;
-mod machine;
 
 use std::env;
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use harness::load::{processor, processors};
 use harness::{Builder, Nginx, locate};
 
 fn main() -> ExitCode {
@@ -33,7 +31,7 @@ fn run() -> Result<(), String> {
         return Err("this NGINX was built without --with-threads, so it has no thread pools to show".into());
     }
     let place = Place::from_environment()?;
-    println!("{}\n", machine::describe());
+    println!("{}\n", describe());
     bodies::compare(&place)?;
     contest::hold(&place)?;
     println!(
@@ -41,6 +39,18 @@ fn run() -> Result<(), String> {
         begin.elapsed().as_secs_f64()
     );
     Ok(())
+}
+
+/// What the figures are measured on: the module, NGINX and the processor, in one line.
+fn describe() -> String {
+    let (major, minor, patch) = locate::nginx_version();
+    format!(
+        "ngx_http_compress_module {}, NGINX {major}.{minor}.{patch} with one worker and \"thread_pool compress \
+         threads=2\"; {} processors ({})",
+        env!("CARGO_PKG_VERSION"),
+        processors(),
+        processor()
+    )
 }
 
 /// Where the servers of the demo listen.

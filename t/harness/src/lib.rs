@@ -24,6 +24,7 @@ mod fastcgi;
 mod gate;
 pub mod http1;
 pub mod http2;
+pub mod load;
 pub mod locate;
 mod log;
 mod nginx;

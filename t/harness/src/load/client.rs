@@ -7,12 +7,16 @@ use std::time::Duration;
 const BUFFER: usize = 1 << 18;
 
 /// A connection that is kept from one request to the next.
+#[derive(Debug)]
 pub struct Client {
     reader: BufReader<TcpStream>,
 }
 
 impl Client {
     /// Connects.
+    ///
+    /// # Errors
+    /// There is no server.
     pub fn connect(port: u16) -> io::Result<Self> {
         let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
         stream.set_nodelay(true)?;
@@ -20,6 +24,9 @@ impl Client {
     }
 
     /// The longest that a read may take.
+    ///
+    /// # Errors
+    /// It is zero.
     pub fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
         self.reader.get_ref().set_read_timeout(Some(timeout))
     }

@@ -3,6 +3,7 @@
 //! It counts from the moment at which a request was to be sent, not from when a connection was free for it: a server
 //! that stalls does not get fewer requests to answer late.
 
+use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -10,9 +11,10 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 
-use crate::client::Client;
+use super::Client;
 
 /// The requests that are sent.
+#[derive(Clone, Copy, Debug)]
 pub struct Rate {
     /// What is asked for, uncompressed.
     pub path: &'static str,
@@ -28,6 +30,7 @@ pub struct Rate {
 
 /// Latencies that were seen. An answer that had not come when the measurement ended counts with what it had taken
 /// by then.
+#[derive(Clone, Debug)]
 pub struct Latencies {
     microseconds: Histogram<u64>,
     /// The least of those without an answer.
@@ -35,7 +38,7 @@ pub struct Latencies {
 }
 
 /// A latency, or what it is at least.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Latency {
     /// What was seen.
     pub seconds: f64,
@@ -121,6 +124,16 @@ impl Latencies {
         self.microseconds.record(microseconds).expect("the histogram grows as needed");
         if !answered {
             self.unanswered = Some(self.unanswered.map_or(microseconds, |least| least.min(microseconds)));
+        }
+    }
+}
+
+impl fmt::Display for Latency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let more = if self.is_bound { "> " } else { "" };
+        match self.seconds {
+            ..1.0 => write!(f, "{more}{:.1} ms", self.seconds * 1000.0),
+            _ => write!(f, "{more}{:.1} s", self.seconds),
         }
     }
 }
