@@ -10,8 +10,8 @@ MODULE = ngx_http_compress_module.so
 
 .DEFAULT_GOAL = help
 .NOTPARALLEL:
-.PHONY: help build release paths demo serve test test-debian test-nothreads test-t test-module check audit bench-segments bench-flushes \
-	deb deb-debian test-deb rpm dist packages packages-build packages-check packages-deb packages-sanitize packages-fuzz sanitize fuzz torture clean
+.PHONY: help build release paths demo serve test test-debian test-nothreads test-t test-module check audit bench bench-quick bench-peers bench-segments bench-flushes \
+	deb deb-debian test-deb rpm dist packages packages-build packages-check packages-deb packages-sanitize packages-fuzz packages-bench sanitize fuzz torture clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET, where TARGET is one of"
@@ -95,6 +95,23 @@ rpm: release $(TOOLS)/bin/cargo-generate-rpm ## make an RPM package for the NGIN
 dist: ## make a tarball of the sources and of all crates, which builds offline (target/packages)
 	build/package/dist.sh $(PACKAGES)
 
+# The peer is ngx_brotli as the distribution packages it, on its NGINX, unless PEER_NGINX names another program; ours then
+# runs on the NGINX of NGINX_SOURCE_DIR. docs/benchmarks.md tells what may be set.
+MAKE_BENCH = $(if $(PEER_NGINX),$(MAKE),$(MAKE_DEBIAN)) BENCH_CORPUS=$(CURDIR)/target/corpus BENCH_OUT=$(CURDIR)/target/bench
+PEER_MODULES ?= $(if $(PEER_NGINX),,$(DEBIAN_DIR)/root/usr/lib/nginx/modules/ngx_http_brotli_filter_module.so)
+export PEER_NGINX PEER_MODULES PEER_CONF BENCH_CORPUS BENCH_OUT
+
+bench: packages-bench $(if $(PEER_NGINX),,debian) ## measure it against ngx_brotli and gzip; PARTS="latency throughput ..." for some of it
+	@build/corpus.sh "$(CURDIR)/target/corpus"
+	@$(MAKE_BENCH) bench-peers
+
+bench-quick: packages-bench $(if $(PEER_NGINX),,debian) ## the same on fewer files and levels, in 3 minutes
+	@build/corpus.sh "$(CURDIR)/target/corpus"
+	@$(MAKE_BENCH) bench-peers QUICK=--quick
+
+bench-peers: release
+	$(CARGO) bench --bench peers -- $(QUICK) $(PARTS)
+
 bench-segments: nginx ## measure what splitting a response costs and wins
 	$(CARGO) bench -p compress_core --bench segments
 
@@ -124,6 +141,9 @@ packages-sanitize:
 
 packages-fuzz:
 	@build/packages.sh fuzz
+
+packages-bench:
+	@build/packages.sh bench
 
 clean: ## remove all that was built
 	$(CARGO) clean

@@ -48,11 +48,11 @@ impl ConfigCheck {
 
 pub(crate) fn check(builder: &Builder) -> ConfigCheck {
     let (dir, _ports) = nginx::prepare(builder);
-    run(dir.path())
+    run(&builder.program_path(), dir.path())
 }
 
-pub(crate) fn run(prefix: &Path) -> ConfigCheck {
-    let output = nginx::command(prefix).arg("-t").output().expect("running nginx -t");
+pub(crate) fn run(program: &Path, prefix: &Path) -> ConfigCheck {
+    let output = nginx::command(program, prefix).arg("-t").output().expect("running nginx -t");
     ConfigCheck {
         ok: output.status.success(),
         output: String::from_utf8_lossy(&output.stderr).into_owned(),

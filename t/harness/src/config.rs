@@ -28,6 +28,7 @@ pub struct Builder {
     connections: u32,
     modules: Vec<PathBuf>,
     own_module: bool,
+    program: Option<PathBuf>,
     log_level: String,
     log_format: String,
     main: String,
@@ -47,6 +48,7 @@ impl Default for Builder {
             connections: 1024,
             modules: Vec::new(),
             own_module: true,
+            program: None,
             log_level: "info".into(),
             log_format: "$request $status $bytes_sent".into(),
             main: String::new(),
@@ -132,6 +134,12 @@ impl Builder {
         self
     }
 
+    /// Starts another NGINX program than the one under test.
+    pub fn program(mut self, path: impl Into<PathBuf>) -> Self {
+        self.program = Some(path.into());
+        self
+    }
+
     /// Sets a variable of the workers' environment; NGINX clears all others but `TZ`.
     pub fn env(self, name: &str, value: &str) -> Self {
         self.main(&format!("env \"{name}={value}\";"))
@@ -168,7 +176,7 @@ impl Builder {
     /// The text of `nginx.conf`.
     pub(crate) fn render(&self, prefix: &Path, ports: &mut Ports) -> String {
         let text = self.whole.clone().unwrap_or_else(|| self.template());
-        let http2_directive = locate::nginx_version() >= (1, 25, 1);
+        let http2_directive = locate::version_of(&self.program_path()) >= (1, 25, 1);
         let mut text = text
             .replace("%%LISTEN_HTTP2%%", if http2_directive { "" } else { " http2" })
             .replace("%%HTTP2_ON%%", if http2_directive { "http2 on;" } else { "" })
@@ -240,6 +248,10 @@ http {{
 "#
         );
         conf
+    }
+
+    pub(crate) fn program_path(&self) -> PathBuf {
+        self.program.clone().unwrap_or_else(locate::nginx)
     }
 
     pub(crate) fn has_tls(&self) -> bool {

@@ -1,9 +1,10 @@
 //! Where the NGINX program, the module and NGINX's sources are, and what the program can do.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
 /// The NGINX program to test on, searched for as ngx-rust's own tests do: `TEST_NGINX_BINARY`,
 /// `NGINX_BUILD_DIR`/nginx, `NGINX_SOURCE_DIR`/objs/nginx, then the NGINX that nginx-sys was built with (the
@@ -64,7 +65,12 @@ pub fn nginx_sources() -> PathBuf {
 
 /// The version of the NGINX program, such as `(1, 28, 3)`.
 pub fn nginx_version() -> (u32, u32, u32) {
-    let output = nginx_build_info();
+    version_of(&nginx())
+}
+
+/// The version of another NGINX program.
+pub fn version_of(program: &Path) -> (u32, u32, u32) {
+    let output = build_info(program);
     let version = output.split("nginx/").nth(1).unwrap_or_default();
     let mut numbers = version
         .split(|c: char| !c.is_ascii_digit())
@@ -76,15 +82,17 @@ pub fn nginx_version() -> (u32, u32, u32) {
 
 /// Whether the NGINX program was configured with `argument`, such as `--with-threads`.
 pub fn nginx_has(argument: &str) -> bool {
-    nginx_build_info().split_whitespace().any(|word| word == argument)
+    build_info(&nginx()).split_whitespace().any(|word| word == argument)
 }
 
-fn nginx_build_info() -> &'static str {
-    static INFO: OnceLock<String> = OnceLock::new();
-    INFO.get_or_init(|| {
-        let output = Command::new(nginx()).arg("-V").output().expect("nginx -V");
+fn build_info(program: &Path) -> String {
+    static KNOWN: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let ask = || {
+        let output = Command::new(program).arg("-V").output().expect("nginx -V");
         String::from_utf8_lossy(&output.stderr).into_owned()
-    })
+    };
+    known.entry(program.to_owned()).or_insert_with(ask).clone()
 }
 
 // cargo runs a test in its package's directory: a relative path would mean something else there.

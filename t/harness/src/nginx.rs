@@ -179,7 +179,7 @@ impl Nginx {
 
     /// Has NGINX check its configuration file.
     pub fn check(&self) -> ConfigCheck {
-        check::run(self.prefix())
+        check::run(&self.builder.program_path(), self.prefix())
     }
 
     /// Reads the configuration again (SIGHUP), and waits until new workers run. The old ones may still be
@@ -283,7 +283,7 @@ pub(crate) fn start(builder: Builder) -> Nginx {
 fn try_start(builder: &Builder) -> Result<Nginx, String> {
     let (dir, ports) = prepare(builder);
     let stderr = fs::File::create(dir.path().join("stderr.log")).expect("creating stderr.log");
-    let mut command = command(dir.path());
+    let mut command = command(&builder.program_path(), dir.path());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
     let child = spawn(command).expect("starting NGINX");
     let allowed = builder.allowed.clone();
@@ -325,9 +325,9 @@ fn write_files(prefix: &Path, builder: &Builder) {
     }
 }
 
-/// NGINX with `prefix` as its directory, and its first messages there too.
-pub(crate) fn command(prefix: &Path) -> Command {
-    let mut command = Command::new(locate::nginx());
+/// An NGINX with `prefix` as its directory, and its first messages there too.
+pub(crate) fn command(program: &Path, prefix: &Path) -> Command {
+    let mut command = Command::new(program);
     command.arg("-p").arg(prefix).args(["-c", "nginx.conf", "-e", "error.log"]);
     command
 }

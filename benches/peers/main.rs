@@ -1,0 +1,80 @@
+//! `make bench` and `make bench-quick`: the module beside ngx_brotli, or another peer, and NGINX's gzip.
+//!
+//! docs/benchmarks.md says how each figure is made. The arguments are `--quick` and the parts to run, all unless
+//! some are named.
+
+mod alone;
+mod claims;
+mod latency;
+mod memory;
+mod plots;
+mod record;
+mod results;
+mod scale;
+mod server;
+mod setup;
+mod small;
+mod table;
+mod throughput;
+mod wrk;
+
+use std::env;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use results::Results;
+use scale::Scale;
+use setup::Setup;
+
+type Measure = fn(&Setup, &Scale, &mut Results) -> Result<(), String>;
+
+const PARTS: [(&str, Measure); 5] = [
+    (latency::PART, latency::measure),
+    (throughput::PART, throughput::measure),
+    (alone::PART, alone::measure),
+    (small::PART, small::measure),
+    (memory::PART, memory::measure),
+];
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("peers: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), String> {
+    // cargo adds `--bench`.
+    let arguments: Vec<String> = env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let (options, parts): (Vec<&str>, Vec<&str>) =
+        arguments.iter().map(String::as_str).partition(|argument| argument.starts_with("--"));
+    if let Some(unknown) = options.iter().find(|option| **option != "--quick") {
+        return Err(format!("the only option is --quick, not {unknown}"));
+    }
+    let known = PARTS.map(|(name, _)| name);
+    if let Some(unknown) = parts.iter().find(|part| !known.contains(part)) {
+        return Err(format!("there is no part {unknown}, only {}", known.join(", ")));
+    }
+
+    let scale = if options.is_empty() { Scale::full() } else { Scale::quick() };
+    let setup = Setup::from_environment()?;
+    let record = record::Record::begin(&setup, &scale);
+    println!("{record}\n");
+    let mut results = Results::default();
+    for (name, measure) in PARTS {
+        if parts.is_empty() || parts.contains(&name) {
+            let begin = Instant::now();
+            eprintln!("{name} ...");
+            measure(&setup, &scale, &mut results).map_err(|error| format!("{name}: {error}"))?;
+            table::print(&results, name);
+            eprintln!("{name} took {:.0} s", begin.elapsed().as_secs_f64());
+        }
+    }
+    let claims = claims::check(&results);
+    claims::print(&claims);
+    record.write(&setup, &results, &claims)?;
+    plots::draw(&setup, &results)
+}
