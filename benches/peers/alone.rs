@@ -29,7 +29,7 @@ pub fn measure(setup: &Setup, scale: &Scale, results: &mut Results) -> Result<()
 
 /// The setting of the figures with so many tasks.
 pub fn setting(tasks: u32) -> String {
-    format!("{tasks} tasks")
+    format!("tasks: {tasks}")
 }
 
 fn times(setup: &Setup, scale: &Scale, results: &mut Results) -> Result<(), String> {
@@ -66,7 +66,7 @@ fn workers(setup: &Setup, scale: &Scale, results: &mut Results) -> Result<(), St
     for _ in 0..scale.rounds {
         for workers in [1, 2] {
             for mutex in ["off", "on"] {
-                let setting = format!("{workers} workers, mutex {mutex}");
+                let setting = format!("workers: {workers}, mutex {mutex}");
                 let row = Row::new(PART, REACT, LOAD, &setting);
                 let events = format!("accept_mutex {mutex};");
                 let extra = Extra { workers, events, ..Extra::default() };

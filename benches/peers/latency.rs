@@ -1,7 +1,7 @@
 //! What small requests feel of large downloads beside them.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use harness::TIMEOUT;
 use harness::load::{Downloads, Latencies, Rate};
@@ -39,11 +39,10 @@ pub fn measure(setup: &Setup, scale: &Scale, results: &mut Results) -> Result<()
                 let (latencies, downloads) = beside(setup, scale, variant, load, *at_once)
                     .map_err(|error| format!("{variant} {load}: {error}"))?;
                 let row = Row::new(PART, FILE, load, &setting(*at_once));
-                let mut add = |metric, value| results.add(&row, variant, metric, value);
-                add(Metric::P50, latencies.at(0.5).seconds * 1000.0);
-                add(Metric::P99, latencies.at(0.99).seconds * 1000.0);
-                add(Metric::Longest, latencies.at(1.0).seconds * 1000.0);
-                add(Metric::DownloadsPerSecond, downloads);
+                for (metric, quantile) in [(Metric::P50, 0.5), (Metric::P99, 0.99), (Metric::Longest, 1.0)] {
+                    results.add_latency(&row, variant, metric, latencies.at(quantile));
+                }
+                results.add(&row, variant, Metric::DownloadsPerSecond, downloads);
             }
         }
     }
@@ -74,7 +73,7 @@ fn beside(
         patience: Duration::from_secs(3),
         connections: 16,
     };
-    let begin = std::time::Instant::now();
+    let begin = Instant::now();
     let end = || _ = server.nginx.terminate_and_wait(TIMEOUT);
     let (measured, ended) = downloads.beside(WARM_UP, || (rate.measure(port), begin.elapsed()), end)?;
     let (latencies, time) = measured;

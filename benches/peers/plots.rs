@@ -18,6 +18,8 @@ const OTHER: RGBColor = RGBColor(0x8a, 0x8f, 0x98);
 struct Bar {
     name: String,
     value: f64,
+    /// The value as it is written.
+    text: String,
     color: RGBColor,
 }
 
@@ -53,7 +55,8 @@ fn latencies(results: &Results) -> Vec<Bar> {
             Variant::Gzip => (load.to_string(), OTHER),
             _ => (load.to_string(), OURS),
         };
-        Some(Bar { name, value: results.median(&row, variant, Metric::P99)?, color })
+        let figure = results.figure(&row, variant, Metric::P99)?;
+        Some(Bar { name, value: figure.median(), text: figure.text(), color })
     };
     latency::CASES.into_iter().filter_map(bar).collect()
 }
@@ -75,7 +78,8 @@ fn costs(results: &Results) -> Vec<Bar> {
         [(1, OURS), (2, OURS_LIGHT)].into_iter().filter_map(move |(threads, color)| {
             let threads_text = if threads == 1 { "1 thread" } else { "2 threads" };
             let name = format!("br {level}, {threads_text}");
-            Some(Bar { name, value: ratio(level, Variant::Pool(threads))?, color })
+            let value = ratio(level, Variant::Pool(threads))?;
+            Some(Bar { name, value, text: format!("{value:.2}"), color })
         })
     };
     [1, 4, 5, 6, 9, 11].into_iter().flat_map(pair).collect()
@@ -91,7 +95,7 @@ fn bars(path: &Path, title: &str, bars: &[Bar], axis: Axis) -> Result<(), Box<dy
     const ROW: i32 = 30;
     const TOP: i32 = 50;
     const LEFT: i32 = 150;
-    const WIDTH: i32 = 760;
+    const WIDTH: i32 = 740;
     const LENGTH: f64 = 500.0;
     let height = TOP + ROW * bars.len() as i32 + 20;
     let area = SVGBackend::new(path, (WIDTH as u32, height as u32)).into_drawing_area();
@@ -113,11 +117,8 @@ fn bars(path: &Path, title: &str, bars: &[Bar], axis: Axis) -> Result<(), Box<dy
         let label = Text::new(bar.name.clone(), (16, top + 4), ("sans-serif", 15).into_font());
         area.draw(&label)?;
         area.draw(&Rectangle::new([(LEFT, top), (end(bar.value), top + ROW - 8)], bar.color.filled()))?;
-        let value = Text::new(
-            crate::table::number(bar.value),
-            (end(bar.value) + 6, top + 4),
-            ("sans-serif", 15).into_font(),
-        );
+        let value =
+            Text::new(bar.text.clone(), (end(bar.value) + 6, top + 4), ("sans-serif", 15).into_font());
         area.draw(&value)?;
     }
     match axis {

@@ -18,6 +18,7 @@ use crate::setup::{Setup, version};
 pub struct Record {
     begun: u64,
     load_average: String,
+    is_busy: bool,
     quick: bool,
     rounds: u32,
     peer: String,
@@ -35,6 +36,7 @@ impl Record {
         Self {
             begun: seconds_now(),
             load_average: load_average(),
+            is_busy: is_busy(),
             quick: scale.quick,
             rounds: scale.rounds,
             peer,
@@ -94,7 +96,15 @@ impl fmt::Display for Record {
             processor(),
             self.load_average,
             self.rounds
-        )
+        )?;
+        if self.is_busy {
+            write!(
+                f,
+                "\nWARNING: this machine is busy with something else. The threads of the pool run at a lower \
+                 priority (nice 10), so it slows the module down more than the peer."
+            )?;
+        }
+        Ok(())
     }
 }
 
@@ -110,6 +120,7 @@ fn figure(figure: &Figure) -> Value {
         "unit": unit,
         "values": figure.values,
         "median": figure.median(),
+        "is_at_least": figure.is_bound,
     })
 }
 
@@ -130,6 +141,12 @@ fn claim(claim: &Claim) -> Value {
 
 fn load_average() -> String {
     read("/proc/loadavg").split_whitespace().take(3).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether much else ran on this machine in the last minute.
+fn is_busy() -> bool {
+    let minute = read("/proc/loadavg").split_whitespace().next().and_then(|load| load.parse::<f64>().ok());
+    minute.is_some_and(|load| load > 0.3 * processors() as f64)
 }
 
 fn read(path: &str) -> String {

@@ -1,5 +1,7 @@
 //! The figures of a run.
 
+use harness::load::Latency;
+
 use crate::server::{Load, Variant};
 
 /// What is measured.
@@ -37,6 +39,8 @@ pub struct Figure {
     pub variant: Variant,
     pub metric: Metric,
     pub values: Vec<f64>,
+    /// Whether a value is only what it was at least, as the measurement ended before it was known.
+    pub is_bound: bool,
 }
 
 /// All figures, in the order in which they came.
@@ -50,13 +54,32 @@ impl Results {
     pub fn add(&mut self, row: &Row, variant: Variant, metric: Metric, value: f64) {
         match self.figures.iter_mut().find(|figure| figure.is(row, variant, metric)) {
             Some(figure) => figure.values.push(value),
-            None => self.figures.push(Figure { row: row.clone(), variant, metric, values: vec![value] }),
+            None => self.figures.push(Figure {
+                row: row.clone(),
+                variant,
+                metric,
+                values: vec![value],
+                is_bound: false,
+            }),
         }
+    }
+
+    /// Adds a latency in milliseconds, or what it is at least.
+    pub fn add_latency(&mut self, row: &Row, variant: Variant, metric: Metric, latency: Latency) {
+        self.add(row, variant, metric, latency.seconds * 1000.0);
+        if let Some(figure) = self.figures.iter_mut().find(|figure| figure.is(row, variant, metric)) {
+            figure.is_bound |= latency.is_bound;
+        }
+    }
+
+    /// A figure, if it was measured.
+    pub fn figure(&self, row: &Row, variant: Variant, metric: Metric) -> Option<&Figure> {
+        self.figures.iter().find(|figure| figure.is(row, variant, metric))
     }
 
     /// The median of a figure, if it was measured.
     pub fn median(&self, row: &Row, variant: Variant, metric: Metric) -> Option<f64> {
-        self.figures.iter().find(|figure| figure.is(row, variant, metric)).map(Figure::median)
+        self.figure(row, variant, metric).map(Figure::median)
     }
 
     /// How many times one variant's figure is another's.
@@ -68,6 +91,17 @@ impl Results {
 impl Figure {
     pub fn median(&self) -> f64 {
         median(&self.values).expect("a figure has a value")
+    }
+
+    /// The median as text.
+    pub fn text(&self) -> String {
+        let value = self.median();
+        let decimals = match value {
+            1000.0.. => 0,
+            10.0.. => 1,
+            _ => 3,
+        };
+        format!("{}{value:.decimals$}", if self.is_bound { "> " } else { "" })
     }
 
     fn is(&self, row: &Row, variant: Variant, metric: Metric) -> bool {

@@ -20,6 +20,8 @@ pub struct Scale {
     pub loads: Vec<Load>,
     /// Downloads at once, of the part `latency`.
     pub downloads: &'static [usize],
+    /// Connections of `wrk`, of the part `throughput`.
+    pub connections: &'static [usize],
     /// Levels of the part `memory`.
     pub memory: &'static [i32],
 }
@@ -34,6 +36,7 @@ impl Scale {
             cpu: Duration::from_millis(1000),
             loads: [1, 4, 5, 6, 9, 11].map(br).into_iter().chain([1, 3, 9, 15, 19].map(zstd)).collect(),
             downloads: &[8, 1],
+            connections: &[8, 64],
             memory: &[4, 5, 6, 9],
         }
     }
@@ -43,11 +46,12 @@ impl Scale {
             quick: true,
             rounds: 1,
             latency: Duration::from_secs(3),
-            wrk: Duration::from_millis(1000),
+            wrk: Duration::from_secs(2),
             cpu: Duration::from_millis(500),
             loads: vec![br(4), br(5), br(6), br(9), br(11), zstd(3), zstd(19)],
             downloads: &[8],
-            memory: &[6],
+            connections: &[8],
+            memory: &[4],
         }
     }
 

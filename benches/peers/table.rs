@@ -1,6 +1,6 @@
 //! Figures on the terminal: a table for each metric of a part.
 
-use crate::results::{Metric, Results, Row};
+use crate::results::{Figure, Metric, Results, Row};
 use crate::server::Variant;
 
 /// Prints the tables of a part. The last column is the module, with two threads where it has a pool, to the peer.
@@ -34,19 +34,10 @@ fn print_metric(results: &Results, part: &str, metric: Metric) {
     for row in rows {
         print!("{:<15} {:<8} {:<22}", row.file, row.load.to_string(), row.setting);
         for variant in &variants {
-            print!(" {:>11}", results.median(row, *variant, metric).map_or(String::new(), number));
+            print!(" {:>11}", results.figure(row, *variant, metric).map_or(String::new(), Figure::text));
         }
         let ratio = results.ratio(row, metric, Variant::Pool(2), Variant::Peer);
-        println!(" {:>11}", ratio.map_or(String::new(), |ratio| format!("{ratio:.3}")));
+        println!(" {:>11}", ratio.map_or(String::new(), |ratio| format!("{ratio:.4}")));
     }
     println!();
-}
-
-/// A number with as many digits as it deserves.
-pub fn number(value: f64) -> String {
-    match value {
-        1000.0.. => format!("{value:.0}"),
-        10.0.. => format!("{value:.1}"),
-        _ => format!("{value:.3}"),
-    }
 }

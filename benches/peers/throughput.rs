@@ -57,13 +57,13 @@ fn costs(
     let skipped = |server: &Server| load == br(11) && server.variant == Variant::Inline;
     let servers: Vec<&Server> =
         servers.iter().filter(|server| server.variant.serves(load) && !skipped(server)).collect();
-    let mut longest = Duration::ZERO;
+    let mut shortest = PATIENCE;
     for server in &servers {
         let (bytes, time) = compare(server, load, file, &body)?;
         results.add(&row, server.variant, Metric::BytesAlone, bytes as f64);
-        longest = longest.max(time);
+        shortest = shortest.min(time);
     }
-    let count = scale.count(longest);
+    let count = scale.count(shortest);
     for _ in 0..scale.rounds {
         for server in &servers {
             cost(server, &row, count, results)?;
@@ -121,13 +121,15 @@ fn rates(scale: &Scale, servers: &[Server], results: &mut Results) -> Result<(),
     let files: &[&'static str] = if scale.quick { &[REACT] } else { &[JQUERY, REACT, JSON] };
     for file in files {
         for load in [NONE, GZIP_6, br(6), zstd(3)] {
-            for connections in [8, 64] {
+            for connections in scale.connections.iter().copied() {
                 eprintln!("  wrk, {load}, {file}, {connections} connections");
                 let row = Row::new(PART, file, load, &wrk_setting(connections));
                 for _ in 0..scale.rounds {
-                    let taking_part =
-                        |server: &&Server| server.variant.serves(load) && server.variant != Variant::Pool(1);
-                    for server in servers.iter().filter(taking_part) {
+                    let has_part = |server: &&Server| {
+                        server.variant.serves(load)
+                            && !matches!(server.variant, Variant::Pool(1) | Variant::Inline)
+                    };
+                    for server in servers.iter().filter(has_part) {
                         let rate = wrk::responses_per_second(server, load, file, connections, scale.wrk)?;
                         results.add(&row, server.variant, Metric::ResponsesPerSecond, rate);
                     }
