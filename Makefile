@@ -101,7 +101,7 @@ MAKE_BENCH = $(if $(PEER_NGINX),$(MAKE),$(MAKE_DEBIAN)) BENCH_CORPUS=$(CURDIR)/t
 PEER_MODULES ?= $(if $(PEER_NGINX),,$(DEBIAN_DIR)/root/usr/lib/nginx/modules/ngx_http_brotli_filter_module.so)
 export PEER_NGINX PEER_MODULES PEER_CONF BENCH_CORPUS BENCH_OUT
 
-bench: packages-bench $(if $(PEER_NGINX),,debian) ## measure it against ngx_brotli and gzip; PARTS="latency throughput ..." for some of it
+bench: packages-bench $(if $(PEER_NGINX),,debian) ## measure it against ngx_brotli and gzip; PARTS="latency throughput br6 ..." for some of it
 	@build/corpus.sh "$(CURDIR)/target/corpus"
 	@$(MAKE_BENCH) bench-peers
 

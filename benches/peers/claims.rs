@@ -3,7 +3,7 @@
 use crate::results::{Metric, Results, Row, median};
 use crate::server::{Load, NONE, Variant, br, zstd};
 use crate::setup::{JQUERY, JSON, REACT, TYPESCRIPT};
-use crate::{alone, latency, memory, small, throughput};
+use crate::{alone, latency, memory, rates, small, throughput};
 
 const POOL: Variant = Variant::Pool(2);
 const LARGE: [&str; 3] = [REACT, JSON, TYPESCRIPT];
@@ -196,7 +196,7 @@ fn zstd_pool(results: &Results) -> Vec<Claim> {
 
 fn speed(results: &Results) -> Vec<Claim> {
     let rates = [REACT, JSON].map(|file| {
-        let row = Row::new(throughput::PART, file, br(6), &throughput::wrk_setting(8));
+        let row = Row::new(rates::PART, file, br(6), &rates::setting(8));
         (results.ratio(&row, Metric::ResponsesPerSecond, POOL, Variant::Peer), of(file, br(6)))
     });
     let row = Row::new(alone::PART, alone::FILE, alone::LOAD, &alone::setting(4));

@@ -1,13 +1,14 @@
 //! `make bench` and `make bench-quick`: the module beside ngx_brotli, or another peer, and NGINX's gzip.
 //!
-//! docs/benchmarks.md says how each figure is made. The arguments are `--quick` and the parts to run, all unless
-//! some are named.
+//! docs/benchmarks.md says how each figure is made. The arguments are `--quick`, the parts to run, and the
+//! codings with levels of `throughput` and `rates` (`br6`); all of them, unless some are named.
 
 mod alone;
 mod claims;
 mod latency;
 mod memory;
 mod plots;
+mod rates;
 mod record;
 mod results;
 mod scale;
@@ -28,9 +29,10 @@ use setup::Setup;
 
 type Measure = fn(&Setup, &Scale, &mut Results) -> Result<(), String>;
 
-const PARTS: [(&str, Measure); 5] = [
+const PARTS: [(&str, Measure); 6] = [
     (latency::PART, latency::measure),
     (throughput::PART, throughput::measure),
+    (rates::PART, rates::measure),
     (alone::PART, alone::measure),
     (small::PART, small::measure),
     (memory::PART, memory::measure),
@@ -55,11 +57,12 @@ fn run() -> Result<(), String> {
         return Err(format!("the only option is --quick, not {unknown}"));
     }
     let known = PARTS.map(|(name, _)| name);
-    if let Some(unknown) = parts.iter().find(|part| !known.contains(part)) {
-        return Err(format!("there is no part {unknown}, only {}", known.join(", ")));
+    let (parts, only): (Vec<&str>, Vec<&str>) = parts.into_iter().partition(|part| known.contains(part));
+    let mut scale = if options.is_empty() { Scale::full() } else { Scale::quick() };
+    if let Some(unknown) = only.iter().find(|name| !scale.loads.iter().any(|load| load.name() == **name)) {
+        return Err(format!("{unknown} is neither a level nor a part ({})", known.join(", ")));
     }
-
-    let scale = if options.is_empty() { Scale::full() } else { Scale::quick() };
+    scale.only = only.into_iter().map(String::from).collect();
     let setup = Setup::from_environment()?;
     let record = record::Record::begin(&setup, &scale);
     println!("{record}\n");
@@ -70,11 +73,10 @@ fn run() -> Result<(), String> {
             eprintln!("{name} ...");
             measure(&setup, &scale, &mut results).map_err(|error| format!("{name}: {error}"))?;
             table::print(&results, name);
+            record.write(&setup, &results, &claims::check(&results))?;
             eprintln!("{name} took {:.0} s", begin.elapsed().as_secs_f64());
         }
     }
-    let claims = claims::check(&results);
-    claims::print(&claims);
-    record.write(&setup, &results, &claims)?;
+    claims::print(&claims::check(&results));
     plots::draw(&setup, &results)
 }

@@ -75,7 +75,7 @@ impl Record {
         });
         let path = setup.out.join(if self.quick { "peers-quick.json" } else { "peers.json" });
         fs::write(&path, format!("{record:#}\n")).map_err(|error| format!("{}: {error}", path.display()))?;
-        println!("\nAll figures are in {}", path.display());
+        eprintln!("The figures so far are in {}", path.display());
         Ok(())
     }
 }

@@ -8,6 +8,8 @@ use crate::setup::{JQUERY, JSON, REACT, SMALL_JSON, TYPESCRIPT};
 /// How much is measured.
 pub struct Scale {
     pub quick: bool,
+    /// The codings and levels of the parts `throughput` and `rates`; all if there are none.
+    pub only: Vec<String>,
     /// Repetitions of each measurement.
     pub rounds: u32,
     /// For how long small requests are sent.
@@ -20,7 +22,7 @@ pub struct Scale {
     pub loads: Vec<Load>,
     /// Downloads at once, of the part `latency`.
     pub downloads: &'static [usize],
-    /// Connections of `wrk`, of the part `throughput`.
+    /// Connections of `wrk`, of the part `rates`.
     pub connections: &'static [usize],
     /// Levels of the part `memory`.
     pub memory: &'static [i32],
@@ -30,6 +32,7 @@ impl Scale {
     pub fn full() -> Self {
         Self {
             quick: false,
+            only: Vec::new(),
             rounds: 3,
             latency: Duration::from_secs(4),
             wrk: Duration::from_secs(3),
@@ -44,6 +47,7 @@ impl Scale {
     pub fn quick() -> Self {
         Self {
             quick: true,
+            only: Vec::new(),
             rounds: 1,
             latency: Duration::from_secs(3),
             wrk: Duration::from_secs(2),
@@ -62,6 +66,16 @@ impl Scale {
             (true, _) => &[JQUERY, REACT],
             (false, _) => &[SMALL_JSON, JQUERY, REACT, JSON, TYPESCRIPT],
         }
+    }
+
+    /// Whether a level is to be measured.
+    pub fn wants(&self, load: Load) -> bool {
+        self.only.is_empty() || self.only.contains(&load.name())
+    }
+
+    /// How often a measurement is repeated, if one response takes so long.
+    pub fn rounds_of(&self, one: Duration) -> u32 {
+        if one < Duration::from_secs(5) { self.rounds } else { 1 }
     }
 
     /// How many responses are worth measuring, if one takes so long.

@@ -126,7 +126,8 @@ impl Load {
         format!("/{}/{file}", self.name())
     }
 
-    fn name(self) -> String {
+    /// A word for it, such as `br6`.
+    pub fn name(self) -> String {
         self.level.map_or(self.coding.into(), |level| format!("{}{level}", self.coding))
     }
 }

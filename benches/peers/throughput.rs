@@ -1,4 +1,4 @@
-//! Processor time, bytes and responses a second, level by level.
+//! Processor time and bytes of a response, level by level.
 
 use std::time::{Duration, Instant};
 
@@ -6,9 +6,8 @@ use harness::load::{Downloads, fetch};
 
 use crate::results::{Metric, Results, Row};
 use crate::scale::Scale;
-use crate::server::{GZIP_6, Load, NONE, Server, Variant, br, zstd};
-use crate::setup::{JQUERY, JSON, REACT, Setup};
-use crate::wrk;
+use crate::server::{GZIP_6, Load, NONE, Server, Variant, br};
+use crate::setup::Setup;
 
 pub const PART: &str = "throughput";
 
@@ -28,12 +27,12 @@ pub fn measure(setup: &Setup, scale: &Scale, results: &mut Results) -> Result<()
         Server::start(setup, variant, &served)
     };
     let servers = VARIANTS.map(start);
-    for load in &loads {
+    for load in loads.iter().filter(|load| scale.wants(**load)) {
         for file in scale.files(*load) {
             costs(setup, scale, &servers, *load, file, results)?;
         }
     }
-    rates(scale, &servers, results)
+    Ok(())
 }
 
 /// The setting of the figures that [`measure`] makes by a fixed number of requests.
@@ -64,7 +63,7 @@ fn costs(
         shortest = shortest.min(time);
     }
     let count = scale.count(shortest);
-    for _ in 0..scale.rounds {
+    for _ in 0..scale.rounds_of(shortest) {
         for server in &servers {
             cost(server, &row, count, results)?;
         }
@@ -108,34 +107,5 @@ fn cost(server: &Server, row: &Row, count: u64, results: &mut Results) -> Result
     add(Metric::LoopCpuPerResponse, each(looped));
     add(Metric::BytesPerResponse, finished.bytes as f64 / count as f64);
     add(Metric::ResponsesPerSecond, count as f64 / finished.time.as_secs_f64());
-    Ok(())
-}
-
-/// The setting of the rates that `wrk` counts.
-pub fn wrk_setting(connections: usize) -> String {
-    format!("wrk, {connections} connections")
-}
-
-/// Responses a second at the usual levels, for a time.
-fn rates(scale: &Scale, servers: &[Server], results: &mut Results) -> Result<(), String> {
-    let files: &[&'static str] = if scale.quick { &[REACT] } else { &[JQUERY, REACT, JSON] };
-    for file in files {
-        for load in [NONE, GZIP_6, br(6), zstd(3)] {
-            for connections in scale.connections.iter().copied() {
-                eprintln!("  wrk, {load}, {file}, {connections} connections");
-                let row = Row::new(PART, file, load, &wrk_setting(connections));
-                for _ in 0..scale.rounds {
-                    let has_part = |server: &&Server| {
-                        server.variant.serves(load)
-                            && !matches!(server.variant, Variant::Pool(1) | Variant::Inline)
-                    };
-                    for server in servers.iter().filter(has_part) {
-                        let rate = wrk::responses_per_second(server, load, file, connections, scale.wrk)?;
-                        results.add(&row, server.variant, Metric::ResponsesPerSecond, rate);
-                    }
-                }
-            }
-        }
-    }
     Ok(())
 }
