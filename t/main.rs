@@ -3,6 +3,7 @@
 mod abort;
 mod coexist;
 mod config;
+mod configurations;
 mod dictionary;
 mod differential;
 mod docs;

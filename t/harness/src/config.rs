@@ -128,7 +128,7 @@ impl Builder {
         self
     }
 
-    /// Does not load the module under test.
+    /// Does not load the module under test. Where it is linked in, it is there all the same, but switched off.
     pub fn without_module(mut self) -> Self {
         self.own_module = false;
         self
@@ -181,6 +181,9 @@ impl Builder {
             .replace("%%LISTEN_HTTP2%%", if http2_directive { "" } else { " http2" })
             .replace("%%HTTP2_ON%%", if http2_directive { "http2 on;" } else { "" })
             .replace("%%PREFIX%%", prefix.to_str().expect("a temporary directory with a UTF-8 path"));
+        if locate::is_linked() {
+            text = text.replace("load_module \"%%MODULE%%\";", "");
+        }
         if text.contains("%%MODULE%%") {
             text = text.replace("%%MODULE%%", locate::module().to_str().expect("a UTF-8 path"));
         }

@@ -20,6 +20,7 @@ mod config;
 pub mod corpus;
 pub mod curl;
 pub mod decode;
+pub mod documents;
 mod fastcgi;
 mod gate;
 pub mod http1;

@@ -63,6 +63,24 @@ pub fn nginx_sources() -> PathBuf {
     }
 }
 
+/// The directory with `ngx_auto_config.h` of the NGINX that the module was built for.
+pub fn nginx_build() -> PathBuf {
+    let candidates = [
+        env_path("NGINX_BUILD_DIR"),
+        env_path("NGINX_SOURCE_DIR").map(|dir| dir.join("objs")),
+        env_path("DEP_NGINX_BUILD_DIR"),
+    ];
+    match candidates.iter().flatten().find(|dir| dir.join("ngx_auto_config.h").is_file()) {
+        Some(path) => path.clone(),
+        None => panic!("no configured NGINX: run `make test`, or set NGINX_BUILD_DIR"),
+    }
+}
+
+/// Whether the module is a part of the NGINX program (`--add-module`), so that nothing is to be loaded.
+pub fn is_linked() -> bool {
+    nginx_build_info().split_whitespace().any(|word| word.starts_with("--add-module="))
+}
+
 /// The version of the NGINX program, such as `(1, 28, 3)`.
 pub fn nginx_version() -> (u32, u32, u32) {
     version_of(&nginx())
