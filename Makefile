@@ -10,8 +10,10 @@ MODULE = ngx_http_compress_module.so
 
 .DEFAULT_GOAL = help
 .NOTPARALLEL:
-.PHONY: help build release paths demo serve test test-debian test-nothreads test-t test-module check audit bench bench-quick bench-peers bench-segments bench-flushes \
-	deb deb-debian test-deb rpm dist packages packages-build packages-check packages-deb packages-sanitize packages-fuzz packages-bench sanitize fuzz torture clean
+.PHONY: help build release paths demo serve test-module test test-debian test-nothreads test-t doctest sanitize \
+	check spelling audit deb deb-debian test-deb rpm dist bench bench-quick bench-peers bench-segments bench-flushes \
+	fuzz torture packages packages-build packages-check packages-deb packages-sanitize packages-fuzz packages-bench \
+	clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET, where TARGET is one of"
@@ -57,6 +59,9 @@ test-nothreads: packages nginx-nothreads ## run the tests in t/ on an NGINX with
 test-t: test-module ## run the tests in t/ alone; T=name runs those whose name holds it
 	$(CARGO) test --test t $(TEST_FEATURES) -- $(T)
 
+doctest: packages packages-check test-module ## run all that the documents show; DOCS="README.md ..." for some of them
+	$(CARGO) test --test doctest $(TEST_FEATURES) -- $(DOCS)
+
 sanitize: packages packages-sanitize ## run the tests in t/ with AddressSanitizer; T=name as for test-t
 	T="$(T)" build/sanitize.sh "$(CURDIR)/target/sanitize" $(NGINX_FLAGS_PLAIN) --with-threads
 
@@ -74,8 +79,16 @@ $(TOOLS)/bin/%:
 	CARGO_TARGET_DIR=$(TOOLS)/target $(CARGO) install $* --locked --root $(TOOLS)
 	rm -rf $(TOOLS)/target
 
+# Its package has another name. A version that Rust 1.88 compiles; the words that it knows change with each.
+$(TOOLS)/bin/typos:
+	CARGO_TARGET_DIR=$(TOOLS)/target $(CARGO) install typos-cli@1.40.0 --locked --root $(TOOLS)
+	rm -rf $(TOOLS)/target
+
+spelling: $(TOOLS)/bin/typos ## look for misspelt words (the first time, builds typos for some minutes)
+	$(TOOLS)/bin/typos
+
 AUDIT ?= all
-audit: packages-build $(TOOLS)/bin/cargo-deny ## check licences, advisories, sources and duplicates of dependencies (AUDIT="bans licenses" for some)
+audit: spelling packages-build $(TOOLS)/bin/cargo-deny ## check spelling, and licences, advisories, sources and duplicates of dependencies (AUDIT="bans licenses" for some)
 	PATH="$(TOOLS)/bin:$$PATH" $(CARGO) deny check $(AUDIT)
 
 PACKAGES = $(CURDIR)/target/packages

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use harness::documents::{self, Block};
+use harness::documents::Block;
 use harness::{Builder, Nginx, corpus, get, locate};
 
 /// What a request is answered with: path, fields, the coding.
@@ -289,7 +289,7 @@ fn build_module(dir: &Path, name: &str) {
 
 #[test]
 fn the_documents_configurations_do_what_is_said() {
-    let blocks = documents::names().into_iter().flat_map(|name| documents::blocks(&name));
+    let blocks = harness::documents::names().into_iter().flat_map(|name| harness::documents::blocks(&name));
     let (blocks, others): (Vec<_>, Vec<_>) =
         blocks.filter(|block| block.not_run.is_none()).partition(|block| block.language == "nginx");
     others.iter().filter(|block| block.language == "yaml").for_each(scrape);
@@ -305,7 +305,7 @@ fn the_documents_configurations_do_what_is_said() {
 
 #[test]
 fn blocks_say_how_they_are_run() {
-    for block in documents::names().into_iter().flat_map(|name| documents::blocks(&name)) {
+    for block in harness::documents::names().into_iter().flat_map(|name| harness::documents::blocks(&name)) {
         let known = ["nginx", "sh", "yaml", "text"].contains(&block.language.as_str());
         assert!(known, "{}: the language {:?}: nginx, sh, yaml or text?", block.place(), block.language);
     }
