@@ -10,10 +10,10 @@ MODULE = ngx_http_compress_module.so
 
 .DEFAULT_GOAL = help
 .NOTPARALLEL:
-.PHONY: help build release paths demo serve test-module test test-debian test-nothreads test-t doctest sanitize \
-	check spelling audit deb deb-debian test-deb rpm dist bench bench-quick bench-peers bench-segments bench-flushes \
-	fuzz torture packages packages-build packages-check packages-deb packages-sanitize packages-fuzz packages-bench \
-	clean
+.PHONY: help build release paths demo serve test-module test test-debian test-nothreads test-static test-modules \
+	test-t doctest sanitize check spelling audit deb deb-debian test-deb rpm dist bench bench-quick bench-peers \
+	bench-segments bench-flushes fuzz torture packages packages-build packages-check packages-deb packages-sanitize \
+	packages-fuzz packages-bench clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET, where TARGET is one of"
@@ -55,6 +55,14 @@ test-debian: packages debian ## run the tests in t/ on the distribution's packag
 
 test-nothreads: packages nginx-nothreads ## run the tests in t/ on an NGINX without threads
 	@$(MAKE_NOTHREADS) test-t
+
+# NGINX's own build of the module (config, config.make); the flags are those of the NGINX that the tests are built with.
+test-static: packages nginx nginx-static ## run the tests in t/ on an NGINX with the module linked in; T=name as for test-t
+	TEST_NGINX_BINARY="$(STATIC_DIR)/objs/nginx" $(CARGO) test --test t $(TEST_FEATURES) -- $(T)
+
+test-modules: packages nginx nginx-modules ## run the tests in t/ on the module of NGINX's own build; T=name as for test-t
+	TEST_NGINX_BINARY="$(MODULES_DIR)/objs/nginx" TEST_NGINX_MODULE="$(MODULES_DIR)/objs/$(MODULE)" \
+		$(CARGO) test --test t $(TEST_FEATURES) -- $(T)
 
 test-t: test-module ## run the tests in t/ alone; T=name runs those whose name holds it
 	$(CARGO) test --test t $(TEST_FEATURES) -- $(T)

@@ -10,6 +10,8 @@ NGINX_FLAGS = $(NGINX_FLAGS_NOTHREADS) --with-threads
 
 NGINX_DIR = $(CURDIR)/target/nginx
 NOTHREADS_DIR = $(CURDIR)/target/nginx-nothreads
+STATIC_DIR = $(CURDIR)/target/nginx-static
+MODULES_DIR = $(CURDIR)/target/nginx-modules
 DEBIAN_DIR = $(CURDIR)/target/debian
 
 ifneq ($(NGINX_SOURCE_DIR)$(NGINX_BUILD_DIR),)
@@ -35,7 +37,7 @@ MAKE_NOTHREADS = $(MAKE) NGINX_SOURCE_DIR=$(NOTHREADS_DIR)/src NGINX_BUILD_DIR=$
 MAKE_DEBIAN = $(MAKE) NGINX_SOURCE_DIR=$(DEBIAN_DIR)/src NGINX_BUILD_DIR=$(DEBIAN_DIR)/objs \
 	TEST_NGINX_BINARY=$(DEBIAN_DIR)/root/usr/sbin/nginx CARGO_TARGET_DIR=$(DEBIAN_DIR)/cargo
 
-.PHONY: nginx nginx-nothreads debian
+.PHONY: nginx nginx-nothreads nginx-static nginx-modules debian
 
 nginx: packages-build ## build the NGINX that everything else uses (1.28.3, in target/nginx), or check yours
 ifdef NGINX_IS_YOURS
@@ -49,6 +51,13 @@ endif
 
 nginx-nothreads: packages-build ## build an NGINX without threads in target/nginx-nothreads
 	@build/nginx.sh "$(NOTHREADS_DIR)" $(NGINX_FLAGS_NOTHREADS)
+
+# With the hooks of the tests, as cargo builds the module for them.
+nginx-static: packages-build ## build an NGINX with the module linked in, for tests, in target/nginx-static
+	@NGX_CARGO_OPT="$(TEST_FEATURES)" build/nginx.sh "$(STATIC_DIR)" $(NGINX_FLAGS) "--add-module=$(CURDIR)"
+
+nginx-modules: packages-build ## have NGINX's own build make the module, for tests, in target/nginx-modules
+	@NGX_CARGO_OPT="$(TEST_FEATURES)" build/nginx.sh "$(MODULES_DIR)" $(NGINX_FLAGS) "--add-dynamic-module=$(CURDIR)"
 
 debian: packages-build ## unpack the distribution's packaged NGINX (Debian 12: 1.22.1) in target/debian
 	@build/debian.sh "$(DEBIAN_DIR)"
