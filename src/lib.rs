@@ -99,6 +99,7 @@ unsafe extern "C" fn init_module(_: *mut ngx_cycle_t) -> ngx_int_t {
 
 unsafe extern "C" fn init_process(cycle: *mut ngx_cycle_t) -> ngx_int_t {
     ngx::guard::guard(ngx::ERROR, || {
+        hooks::init();
         hooks::point("init_process");
         // SAFETY: NGINX calls with the worker's cycle, once its configuration was read and its zones were made.
         unsafe {

@@ -12,6 +12,7 @@ mod field_bugs;
 mod headers;
 mod memory;
 mod pool;
+mod refused;
 mod serve;
 mod smoke;
 mod statics;

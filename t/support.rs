@@ -28,7 +28,17 @@ impl Hooks {
 
     /// Gives an order, such as `hold` or `panic.job`.
     pub fn order(&self, name: &str) {
-        fs::write(self.0.join(name), "").unwrap();
+        self.order_with(name, "");
+    }
+
+    /// Gives an order that has a value, such as `refuse.pool`.
+    pub fn order_with(&self, name: &str, value: &str) {
+        fs::write(self.0.join(name), value).unwrap();
+    }
+
+    /// Whether an order was given, and neither released nor taken back by the module.
+    pub fn is_ordered(&self, name: &str) -> bool {
+        self.0.join(name).exists()
     }
 
     /// Takes an order back.

@@ -18,6 +18,9 @@ pub use self::{
     zstd::ZstdEncoder,
 };
 
+#[cfg(feature = "test-hooks")]
+pub use self::ffi::memory::refuse_if as refuse_memory_if;
+
 /// A content coding that the module produces (the IANA registry's names).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Coding {

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use nginx_sys::{ngx_http_cleanup_add, ngx_palloc, ngx_pool_cleanup_add};
 
 use super::{Failed, Request, guard, this_module};
+use crate::hooks;
 use crate::response::Fate;
 
 /// What stays with a request until it is freed.
@@ -28,7 +29,7 @@ impl Request {
         // SAFETY: the pool is the request's; the place is written in full.
         unsafe {
             let place: *mut Fate = ngx_palloc(self.pool(), size_of::<Fate>()).cast();
-            if place.is_null() {
+            if place.is_null() || hooks::refuses("pool") {
                 return Err(Failed);
             }
             place.write(fate);
@@ -46,7 +47,7 @@ impl Request {
         unsafe {
             let freed = ngx_pool_cleanup_add(self.pool(), 0);
             let ended = ngx_http_cleanup_add(self.as_ptr(), 0);
-            if freed.is_null() || ended.is_null() {
+            if freed.is_null() || ended.is_null() || hooks::refuses("pool") {
                 return Err(Failed);
             }
             let raw = Box::into_raw(value);

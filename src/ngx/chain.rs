@@ -10,6 +10,7 @@ use nginx_sys::{
 };
 
 use super::{ERROR, Failed, OK, Request, filter};
+use crate::hooks;
 
 /// The buffers that a filter was given and has not used up.
 pub struct Incoming {
@@ -48,7 +49,7 @@ impl Incoming {
     pub unsafe fn add(&mut self, chain: *mut ngx_chain_t) -> Result<(), Failed> {
         // SAFETY: the pool is the request's; the caller vouches for the chain.
         match unsafe { ngx_chain_add_copy(self.pool, &mut self.first, chain) } {
-            OK => Ok(()),
+            OK if !hooks::refuses("pool") => Ok(()),
             _ => Err(Failed),
         }
     }
@@ -164,7 +165,7 @@ impl Outgoing {
             // place; `end` points to the end of the chain that grows here.
             unsafe {
                 let link = ngx_chain_get_free_buf(self.request.pool(), &mut self.free);
-                if link.is_null() {
+                if link.is_null() || hooks::refuses("pool") {
                     return Err(Failed);
                 }
                 let buf = &mut *(*link).buf;

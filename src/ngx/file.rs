@@ -8,6 +8,9 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use compress_core::parts::ReadAt;
+use nginx_sys::EIO;
+
+use crate::hooks;
 
 /// A descriptor that NGINX owns.
 struct OpenFile(ManuallyDrop<File>);
@@ -24,6 +27,9 @@ pub unsafe fn open_file(fd: RawFd) -> Arc<dyn ReadAt> {
 
 impl ReadAt for OpenFile {
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        if hooks::refuses("read") {
+            return Err(io::Error::from_raw_os_error(EIO as i32));
+        }
         self.0.read_exact_at(buffer, offset)
     }
 }

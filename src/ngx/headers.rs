@@ -5,6 +5,7 @@ use std::ptr;
 use nginx_sys::{ngx_http_weak_etag, ngx_list_part_t, ngx_list_push, ngx_list_t, ngx_str_t, ngx_table_elt_t};
 
 use super::{Failed, Request};
+use crate::hooks;
 
 impl Request {
     /// The values of the client's headers of this name, which is in lower case.
@@ -47,6 +48,9 @@ impl Request {
         name: &'static str,
         value: &'static str,
     ) -> Result<*mut ngx_table_elt_t, Failed> {
+        if hooks::refuses("pool") {
+            return Err(Failed);
+        }
         // SAFETY: the list is the request's; a new element is written in full.
         unsafe {
             let header: *mut ngx_table_elt_t = ngx_list_push(&mut self.get_mut().headers_out.headers).cast();

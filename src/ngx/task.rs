@@ -6,6 +6,7 @@ use std::ptr::addr_of_mut;
 use nginx_sys::{ngx_event_t, ngx_log_t, ngx_thread_pool_t, ngx_thread_task_post, ngx_thread_task_t};
 
 use super::{OK, Request};
+use crate::hooks;
 
 /// A thread pool of the configuration. It lives in the cycle, as the worker does.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,9 @@ impl ThreadPool {
 
     /// Posts work; gives it back if the queue is full (NGINX logs that).
     pub fn post<W: Work>(self, request: Request, work: W) -> Result<(), W> {
+        if hooks::is_full() {
+            return Err(work);
+        }
         // SAFETY: all zero is a valid task: it is how ngx_thread_task_alloc makes them.
         let mut raw: ngx_thread_task_t = unsafe { std::mem::zeroed() };
         raw.handler = Some(run::<W>);

@@ -3,5 +3,5 @@
 
 mod blocks;
 pub(super) mod brotli;
-mod memory;
+pub(super) mod memory;
 pub(super) mod zstd;

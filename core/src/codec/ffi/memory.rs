@@ -12,8 +12,22 @@ pub(super) const ALIGNMENT: usize = 64;
 /// Smaller pieces come from the global allocator; all do where a sanitizer watches over it.
 const MAPPED_FROM: usize = if cfg!(any(sanitized, fuzzing)) { usize::MAX } else { 128 * 1024 };
 
+/// What a test has memory refused by.
+#[cfg(feature = "test-hooks")]
+static REFUSES: std::sync::OnceLock<fn() -> bool> = std::sync::OnceLock::new();
+
+/// From now on there is no memory for an encoder whenever `refuses` says so; the first call counts.
+#[cfg(feature = "test-hooks")]
+pub fn refuse_if(refuses: fn() -> bool) {
+    REFUSES.get_or_init(|| refuses);
+}
+
 /// A piece of `size` bytes, not 0, with whatever it contains; null if there is no memory.
 pub(super) fn take(size: usize) -> *mut u8 {
+    #[cfg(feature = "test-hooks")]
+    if REFUSES.get().is_some_and(|refuses| refuses()) {
+        return ptr::null_mut();
+    }
     if size >= MAPPED_FROM {
         return map(size);
     }
