@@ -7,6 +7,7 @@ mod configurations;
 mod dictionary;
 mod differential;
 mod docs;
+mod ending;
 mod examples;
 mod field_bugs;
 mod headers;

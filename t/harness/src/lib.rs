@@ -19,6 +19,7 @@ mod check;
 mod config;
 pub mod corpus;
 pub mod curl;
+mod daemon;
 pub mod decode;
 pub mod documents;
 mod fastcgi;
@@ -41,6 +42,7 @@ mod wait;
 
 pub use check::ConfigCheck;
 pub use config::Builder;
+pub use daemon::Daemon;
 pub use fastcgi::FastCgi;
 pub use gate::{Gate, GateKey, gate};
 pub use http1::Connection;

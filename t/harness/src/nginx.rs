@@ -15,8 +15,6 @@ use crate::log::{faults, tail};
 use crate::spawn::spawn;
 use crate::{Builder, ConfigCheck, Process, TIMEOUT, check, locate, tls, try_wait_until};
 
-const WORKER: &str = "nginx: worker process";
-
 /// A running NGINX, in a directory of its own. It stops when it is dropped, and then panics if its error log
 /// has a line that no test may cause (alerts, crashes, panics) and that was not allowed.
 #[derive(Debug)]
@@ -124,7 +122,7 @@ impl Nginx {
 
     /// The workers that take connections: not those that are shutting down.
     pub fn workers(&self) -> Vec<Process> {
-        self.master().children().into_iter().filter(|child| child.title() == WORKER).collect()
+        self.master().workers()
     }
 
     /// The one worker.

@@ -37,6 +37,11 @@ impl Process {
         children
     }
 
+    /// The workers of this master that take connections: not those that are shutting down.
+    pub fn workers(self) -> Vec<Process> {
+        self.children().into_iter().filter(|child| child.title() == "nginx: worker process").collect()
+    }
+
     /// Whether it runs (a zombie does not).
     pub fn is_running(self) -> bool {
         self.stat("stat").is_some_and(|stat| !matches!(stat.state, 'Z' | 'X'))
