@@ -15,6 +15,7 @@ mod memory;
 mod pool;
 mod refused;
 mod serve;
+mod slow;
 mod smoke;
 mod statics;
 mod status;
