@@ -38,15 +38,20 @@ impl FastCgi {
         FastCgi { child, dir }
     }
 
-    /// The lines of a location that passes requests to it, as they come; `ACK` in the script's environment is a
-    /// directory of the test's, see [`acknowledge`](Self::acknowledge).
+    /// The lines of a location that passes requests to it; `ACK` in the script's environment is a directory of the
+    /// test's, see [`acknowledge`](Self::acknowledge).
     pub fn location(&self) -> String {
         let dir = self.dir.path().display();
         format!(
             "fastcgi_pass unix:{dir}/socket; fastcgi_param SCRIPT_FILENAME {dir}/script;
              fastcgi_param REQUEST_METHOD $request_method; fastcgi_param NO_BUFFERING 1;
-             fastcgi_param ACK {dir}/$arg_ack;"
+             fastcgi_param ACK {dir}/$arg_ack; fastcgi_param RUNS {dir}/runs;"
         )
+    }
+
+    /// How often the script ran: it has to write `ran` to the file `$RUNS`, with `>>`.
+    pub fn runs(&self) -> usize {
+        fs::read_to_string(self.dir.path().join("runs")).unwrap_or_default().matches("ran").count()
     }
 
     /// Makes the file `name` in the directory `run` of those that the script sees as `$ACK`.
