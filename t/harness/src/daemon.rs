@@ -38,7 +38,7 @@ impl Daemon {
         let conf = dir.path().join("nginx.conf");
         let text = fs::read_to_string(&conf).expect("reading nginx.conf");
         fs::write(&conf, text.replace("daemon off;", "daemon on;")).expect("writing nginx.conf");
-        let program = nginx::command(dir.path());
+        let program = nginx::command(&builder.program_path(), dir.path());
         let mut command = std::process::Command::new("sh");
         command.args(["-c", KEEPER]).arg(program.get_program()).args(program.get_args());
         command.current_dir(dir.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -78,7 +78,7 @@ pub fn nginx_build() -> PathBuf {
 
 /// Whether the module is a part of the NGINX program (`--add-module`), so that nothing is to be loaded.
 pub fn is_linked() -> bool {
-    nginx_build_info().split_whitespace().any(|word| word.starts_with("--add-module="))
+    build_info(&nginx()).split_whitespace().any(|word| word.starts_with("--add-module="))
 }
 
 /// The version of the NGINX program, such as `(1, 28, 3)`.
