@@ -93,6 +93,8 @@ fn bug_15_level_16_for_many_clients_keeps_to_its_threads() {
     let mut clients: Vec<_> =
         (0..400).map(|_| Connection::get(nginx.port(), "/a.txt", "zstd").unwrap()).collect();
     for client in &mut clients {
+        // The last of them waits for all the others.
+        client.set_timeout(Duration::from_secs(60)).unwrap();
         assert!(client.read_response("GET").unwrap().decoded().unwrap() == text);
     }
     // One more thread has an encoder; a client costs a connection.
