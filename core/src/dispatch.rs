@@ -4,15 +4,14 @@
 //! than the threads can soon take, and the responses that have more to do wait here, one after the other, without
 //! a copy of their body or an encoder.
 
+mod threads;
+
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::time::Duration;
+
+pub use threads::Threads;
 
 /// Jobs that a pool is given beyond one for each of its threads, so that no thread waits for the event loop.
 const AHEAD: usize = 2;
-
-/// A job that ran this long and found another one still queued has shown that no thread was idle.
-const BUSY: Duration = Duration::from_millis(2);
 
 /// The responses of one worker that use one pool; `T` stands for a response.
 pub struct Dispatch<T> {
@@ -88,62 +87,10 @@ impl<T: Copy + PartialEq> Dispatch<T> {
     }
 }
 
-/// What is known of the threads of a pool. NGINX does not say how many there are, so they are counted as they run
-/// jobs of ours.
-#[derive(Default)]
-pub struct Threads {
-    seen: AtomicUsize,
-    posted: AtomicUsize,
-    started: AtomicUsize,
-    done: AtomicUsize,
-    all_seen: AtomicBool,
-}
-
-impl Threads {
-    /// The threads that there are at least.
-    pub fn known(&self) -> usize {
-        self.seen.load(Relaxed).max(1)
-    }
-
-    /// How many threads would probably start a job at once. Until a job was seen to wait in the queue there may be
-    /// one thread more than those that were seen.
-    pub fn idle(&self) -> usize {
-        let out = self.posted.load(Relaxed).wrapping_sub(self.done.load(Relaxed));
-        let more = usize::from(!self.all_seen.load(Relaxed));
-        (self.known() + more).saturating_sub(out)
-    }
-
-    /// In the event loop, before a job is posted.
-    pub fn job_posted(&self) {
-        self.posted.fetch_add(1, Relaxed);
-    }
-
-    /// In the event loop, when the post was refused.
-    pub fn job_refused(&self) {
-        self.posted.fetch_sub(1, Relaxed);
-    }
-
-    /// In the pool thread, before a job runs; `first` says that it is this thread's first.
-    pub fn job_started(&self, first: bool) {
-        self.started.fetch_add(1, Relaxed);
-        if first {
-            self.seen.fetch_add(1, Relaxed);
-        }
-    }
-
-    /// In the pool thread, after a job ran for `time`.
-    pub fn job_done(&self, time: Duration) {
-        // `started` is read first: it can only grow, so what was posted later is not taken for queued.
-        let started = self.started.load(Relaxed);
-        if time >= BUSY && self.posted.load(Relaxed) > started {
-            self.all_seen.store(true, Relaxed);
-        }
-        self.done.fetch_add(1, Relaxed);
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]

@@ -21,3 +21,8 @@ pub mod sidecar;
 pub mod status;
 pub mod stream;
 pub mod workspace;
+
+/// What threads share. `tests/threads.rs` puts a model of it in its place.
+mod sync {
+    pub use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+}
