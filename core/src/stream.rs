@@ -367,6 +367,8 @@ impl Stream {
 
     /// Whether segments are encoded side by side.
     fn runs_beside(&self, load: &Load) -> bool {
-        load.idle > 0 && self.limits.tasks > 1 && !self.flushes
+        // The only idle thread takes the next job, and leaves none beside it.
+        let beside = load.idle.saturating_sub(usize::from(!self.order.has_running()));
+        beside > 0 && self.limits.tasks > 1 && !self.flushes
     }
 }

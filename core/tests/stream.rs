@@ -178,6 +178,19 @@ fn a_file_that_became_shorter_fails_the_stream() {
 }
 
 #[test]
+fn the_only_idle_thread_takes_a_short_body_whole() {
+    for (idle, jobs) in [(0, 1), (1, 1), (2, 2)] {
+        let (body, limits) = simple(Coding::Brotli, 6, Some(190_000));
+        let mut worker = Worker::new(&Case { body, limits, parked: usize::MAX, steps: vec![] });
+        worker.step(&Step::Load { idle, tight: false, slow: false });
+        worker.step(&Step::File(190_000));
+        worker.stream.push_end();
+        worker.advance();
+        assert_eq!(worker.out.len(), jobs, "{idle} idle");
+    }
+}
+
+#[test]
 fn without_idle_threads_one_encoder_goes_through_the_body() {
     let (body, limits) = simple(Coding::Brotli, 6, Some(600_000));
     let mut serial = Worker::new(&Case { body: body.clone(), limits, parked: usize::MAX, steps: vec![] });
