@@ -11,8 +11,8 @@ MODULE = ngx_http_compress_module.so
 .DEFAULT_GOAL = help
 .NOTPARALLEL:
 .PHONY: help build release paths demo serve test-module test test-debian test-nothreads test-static test-modules \
-	test-t doctest sanitize check spelling audit deb deb-debian test-deb rpm dist bench bench-quick bench-peers \
-	bench-segments bench-flushes fuzz torture packages packages-build packages-check packages-deb packages-sanitize \
+	test-t doctest sanitize check spelling audit deb deb-debian test-deb rpm test-rpm dist test-dist bench bench-quick bench-peers \
+	bench-segments bench-flushes fuzz torture packages packages-build packages-check packages-deb packages-rpm packages-sanitize \
 	packages-fuzz packages-bench clean
 
 help: ## list the targets
@@ -113,8 +113,15 @@ test-deb: deb-debian ## install, use, update and purge that package in a fresh D
 rpm: release $(TOOLS)/bin/cargo-generate-rpm ## make an RPM package for the NGINX of NGINX_SOURCE_DIR (target/packages)
 	PATH="$(TOOLS)/bin:$$PATH" build/package/package.sh rpm "$(CARGO_TARGET_DIR)/release/$(MODULE)" $(PACKAGES)
 
+test-rpm: packages-rpm rpm ## make that package, and check what it would install
+	rpm -qlp $(PACKAGES)/*.rpm | grep -x /usr/lib64/nginx/modules/ngx_http_compress_module.so
+	rpm -qRp $(PACKAGES)/*.rpm | grep '^nginx(abi) = '
+
 dist: ## make a tarball of the sources and of all crates, which builds offline (target/packages)
 	build/package/dist.sh $(PACKAGES)
+
+test-dist: dist ## build from that tarball without a network
+	build/package/test-dist.sh $(PACKAGES)/*.tar.gz "$(CURDIR)/target/dist-test"
 
 # The peer is ngx_brotli as the distribution packages it, on its NGINX, unless PEER_NGINX names another program; ours then
 # runs on the NGINX of NGINX_SOURCE_DIR. docs/benchmarks.md tells what may be set.
@@ -156,6 +163,9 @@ packages-check:
 
 packages-deb:
 	@build/packages.sh deb
+
+packages-rpm:
+	@build/packages.sh rpm
 
 packages-sanitize:
 	@build/packages.sh sanitize

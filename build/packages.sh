@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the system packages that the build and the tests need, and only those that are missing.
-# Usage: build/packages.sh [build|test|check|deb|sanitize|fuzz|bench]   (test, the default, adds what tests and benches run)
+# Usage: build/packages.sh [build|test|check|deb|rpm|sanitize|fuzz|bench]   (test, the default, adds what tests and benches run)
 set -eu
 
 what=${1:-test}
@@ -49,6 +49,9 @@ if [ "$what" = deb ]; then
     need lintian have_command lintian
     need debootstrap have_command debootstrap
     need iproute2 have_command ip
+fi
+if [ "$what" = rpm ]; then
+    need rpm have_command rpm
 fi
 if [ "$what" = bench ]; then
     need wrk have_command wrk
