@@ -13,7 +13,7 @@ MODULE = ngx_http_compress_module.so
 .PHONY: help build release paths demo serve test-module test test-debian test-nothreads test-static test-modules \
 	test-t doctest sanitize check spelling audit deb deb-debian test-deb rpm test-rpm dist test-dist bench bench-quick bench-peers \
 	bench-segments bench-flushes fuzz torture packages packages-build packages-check packages-deb packages-rpm packages-sanitize \
-	packages-fuzz packages-bench clean
+	packages-fuzz packages-bench packages-coverage packages-valgrind coverage valgrind clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET, where TARGET is one of"
@@ -72,6 +72,12 @@ doctest: packages packages-check test-module ## run all that the documents show;
 
 sanitize: packages packages-sanitize ## run the tests in t/ with AddressSanitizer; T=name as for test-t
 	T="$(T)" build/sanitize.sh "$(CURDIR)/target/sanitize" $(NGINX_FLAGS_PLAIN) --with-threads
+
+coverage: packages packages-coverage nginx ## measure which lines the tests run: a table, and bars to pass; T=name as for test-t
+	T="$(T)" build/coverage.sh "$(CURDIR)/target/coverage"
+
+valgrind: packages packages-valgrind test-module ## run some of the tests in t/ with NGINX under valgrind; T="name ..." runs others
+	T="$(T)" build/valgrind.sh "$(CURDIR)/target/valgrind" "$(CARGO_TARGET_DIR)/debug/$(LIBRARY)"
 
 check: packages-check nginx ## check format, lints, documentation and shell scripts
 	$(CARGO) fmt --all --check
@@ -175,6 +181,12 @@ packages-fuzz:
 
 packages-bench:
 	@build/packages.sh bench
+
+packages-coverage:
+	@build/packages.sh coverage
+
+packages-valgrind:
+	@build/packages.sh valgrind
 
 clean: ## remove all that was built
 	$(CARGO) clean

@@ -31,8 +31,9 @@ instrumented() {
 instrumented build --features test-hooks
 instrumented test -p compress_core
 module=$dir/cargo/$target/debug/libngx_http_compress_module.so
+failed=
 # shellcheck disable=SC2086  # a list of words
-TEST_NGINX_MODULE=$module cargo test --features test-hooks --test t -- ${T:-}
+TEST_NGINX_MODULE=$module cargo test --features test-hooks --test t -- ${T:-} || failed=1
 
 "$llvm/llvm-profdata" merge -sparse "$dir"/counts/*.profraw -o "$dir/all.profdata"
 set -- "$module"
@@ -42,3 +43,4 @@ done
 "$llvm/llvm-cov" export -format=lcov -instr-profile="$dir/all.profdata" "$@" \
     --sources "$root/core/src" "$root/src" >"$dir/all.lcov"
 awk -v root="$root/" -v bars="core=95 src=85" -v part="${T:-}" -f build/coverage.awk "$dir/all.lcov"
+[ -z "$failed" ]

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the system packages that the build and the tests need, and only those that are missing.
-# Usage: build/packages.sh [build|test|check|deb|rpm|sanitize|fuzz|bench]   (test, the default, adds what tests and benches run)
+# Usage: build/packages.sh [build|test|check|deb|rpm|sanitize|fuzz|bench|coverage|valgrind]   (test, the default, adds what tests and benches run)
 set -eu
 
 what=${1:-test}
@@ -60,6 +60,15 @@ if [ "$what" = bench ]; then
 fi
 if [ "$what" = fuzz ]; then
     need clang have_command clang++
+fi
+if [ "$what" = coverage ]; then
+    # Of the version of LLVM that rustc has.
+    llvm=llvm-$(rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')
+    need "$llvm" test -x "/usr/lib/$llvm/bin/llvm-cov"
+fi
+if [ "$what" = valgrind ]; then
+    need valgrind have_command valgrind
+    need libc6-dbg test -d /usr/lib/debug/.build-id
 fi
 [ -n "$missing" ] || exit 0
 
