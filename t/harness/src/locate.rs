@@ -46,6 +46,11 @@ pub fn is_sanitized() -> bool {
     env::var_os("TEST_SANITIZED").is_some()
 }
 
+/// Whether processes keep the title that they began with (`make valgrind`): then all children of a master are workers.
+pub(crate) fn hides_titles() -> bool {
+    env::var_os("TEST_SANITIZED").is_some_and(|with| with == "valgrind")
+}
+
 /// The directory `src` of NGINX's sources (only headers, where a distribution packaged them).
 pub fn nginx_sources() -> PathBuf {
     let candidates = [

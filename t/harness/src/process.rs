@@ -6,6 +6,8 @@ use std::time::Duration;
 use rustix::param::clock_ticks_per_second;
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 
+use crate::locate;
+
 /// A running process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Process {
@@ -39,7 +41,8 @@ impl Process {
 
     /// The workers of this master that take connections: not those that are shutting down.
     pub fn workers(self) -> Vec<Process> {
-        self.children().into_iter().filter(|child| child.title() == "nginx: worker process").collect()
+        let title = |process: &Process| process.title() == "nginx: worker process" || locate::hides_titles();
+        self.children().into_iter().filter(title).collect()
     }
 
     /// Whether it runs (a zombie does not).
