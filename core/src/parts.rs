@@ -55,6 +55,9 @@ impl Parts {
     /// # Errors
     /// No memory; nothing was appended.
     pub fn push_bytes(&mut self, bytes: &[u8], expected: u64) -> Result<(), TryReserveError> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
         if self.tail.is_empty() {
             let room = expected.saturating_sub(self.len).max(bytes.len() as u64);
             self.tail.try_reserve_exact(usize::try_from(room).unwrap_or(usize::MAX))?;
@@ -244,6 +247,14 @@ mod tests {
         parts.push_bytes(&[7; 100_000], 0).unwrap();
         recent.slide(&parts.take(u64::MAX), 1000);
         assert_eq!(recent.memory(), 1000);
+    }
+
+    #[test]
+    fn no_bytes_take_no_memory() {
+        let mut parts = Parts::default();
+        parts.push_file(Arc::new(Bytes(vec![0; 10])), 0, 10);
+        parts.push_bytes(b"", 100_000).unwrap();
+        assert_eq!((parts.len(), parts.memory()), (10, 0));
     }
 
     #[test]
