@@ -190,7 +190,8 @@ impl Builder {
         ports.fill_in(&text)
     }
 
-    fn template(&self) -> String {
+    /// The lines that depend on where it runs.
+    fn surroundings(&self) -> String {
         let mut conf = String::new();
         for path in &self.modules {
             let _ = writeln!(conf, "load_module \"{}\";", path.display());
@@ -202,6 +203,15 @@ impl Builder {
             // The workers must be able to read the temporary directory.
             conf.push_str("user root;\n");
         }
+        if locate::is_sanitized() {
+            // For a new binary: NGINX passes nothing else on.
+            conf.push_str("env PATH; env ASAN_OPTIONS; env LSAN_OPTIONS;\n");
+        }
+        conf
+    }
+
+    fn template(&self) -> String {
+        let mut conf = self.surroundings();
         let (tls_listen, tls_files) = if self.tls {
             (
                 "listen 127.0.0.1:%%PORT_TLS%% ssl%%LISTEN_HTTP2%%;",

@@ -102,6 +102,11 @@ impl Drop for Daemon {
         }
         assert!(ended, "NGINX did not end:\n{}", tail(&log));
         let faults = faults(&log, &[]);
-        assert!(faults.is_empty(), "NGINX's error log has faults:\n{}", faults.join("\n"));
+        assert!(
+            faults.is_empty(),
+            "NGINX's error log has faults:\n{}\n--- its end\n{}",
+            faults.join("\n"),
+            tail(&log)
+        );
     }
 }

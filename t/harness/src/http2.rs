@@ -82,7 +82,8 @@ impl Http2 {
                 .map_err(into_io)
         })?;
         if !body.is_empty() {
-            sending.send_data(Bytes::copy_from_slice(body), true).map_err(into_io)?;
+            // A server may answer and end the stream before it has the body; what went wrong otherwise, the answer shows.
+            let _ = sending.send_data(Bytes::copy_from_slice(body), true);
         }
         let runtime = Arc::clone(&self.runtime);
         Ok(Http2Stream { runtime, sending, response: Some(response), body: None, timeout: TIMEOUT })
