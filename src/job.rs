@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use compress_core::codec::Coding;
-use compress_core::dispatch::Threads;
+use compress_core::dispatch::{Place, Threads};
 use compress_core::job::{Encoded, Job, JobError, JobId};
 use compress_core::status::{Counters, Mode, Process};
 use compress_core::workspace::Workspace;
@@ -89,11 +89,11 @@ impl Queue {
         posted
     }
 
-    /// Waits for a turn if the pool may have no more jobs and there is work left.
-    pub fn wait(&mut self, has_work: bool) {
+    /// Waits for a turn, at this place, if the pool may have no more jobs and there is work left.
+    pub fn wait(&mut self, has_work: bool, place: impl FnOnce() -> Place) {
         if (has_work || self.refused.is_some()) && !self.waits && !self.may_post() {
             self.waits = true;
-            self.pool.wait(self.response);
+            self.pool.wait(self.response, if self.refused.is_some() { Place::GoesOn } else { place() });
         }
     }
 
@@ -252,23 +252,21 @@ unsafe fn with_response(response: *mut Response, f: impl FnOnce()) {
 /// # Safety
 /// `response` is a response that had a job out.
 unsafe fn job_done(response: *mut Response, id: JobId, result: (Result<Encoded, JobError>, Duration)) {
-    // SAFETY: the response lives until its request is freed, which `hold` prevents. Borrows of it end before the
-    // pool wakes another response, which may be this one, and before NGINX is called, which may free it.
-    let (request, pool) = unsafe {
+    // SAFETY: the response lives until its request is freed, which `hold` prevents. Borrows of it end before NGINX is
+    // called, which may free it, and before the pool wakes another response, which may be this one.
+    let (request, _others) = unsafe {
         let this = &mut *response;
         let request = this.request();
-        let pool = this.queue.as_mut().map(|queue| {
+        let others = this.queue.as_mut().map(|queue| {
             queue.out -= 1;
             if queue.out == 0 {
                 request.release();
             }
-            queue.pool.clone()
+            queue.pool.returned();
+            WakeOthers(queue.pool.clone())
         });
-        (request, pool)
+        (request, others)
     };
-    if let Some(pool) = pool {
-        pool.returned();
-    }
     log::debug(request, format_args!("http compress job {id} is back"));
     hooks::point("completion");
     if request.is_terminated() {
@@ -283,6 +281,15 @@ unsafe fn job_done(response: *mut Response, id: JobId, result: (Result<Encoded, 
     }
     // SAFETY: as above.
     unsafe { resume(response, request) };
+}
+
+/// Has the next in the line take their turn when a response has had its say, however that ends.
+struct WakeOthers(Rc<Pool>);
+
+impl Drop for WakeOthers {
+    fn drop(&mut self) {
+        self.0.wake();
+    }
 }
 
 /// Goes on with a response in an event of our own, and lets NGINX go on if there is something for it.

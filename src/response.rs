@@ -271,7 +271,7 @@ impl Response {
         // What was posted is not work that is left.
         let has_work =
             load.unsent <= self.limits.output && (!self.incoming.is_empty() || self.stream.has_pending());
-        queue.wait(has_work);
+        queue.wait(has_work, || self.stream.place());
         posted
     }
 

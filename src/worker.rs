@@ -106,7 +106,7 @@ mod pool {
     use std::rc::Rc;
     use std::sync::Arc;
 
-    use compress_core::dispatch::{Dispatch, Threads};
+    use compress_core::dispatch::{Dispatch, Place, Threads};
     use nginx_sys::{NGX_LOG_WARN, ngx_event_t, ngx_msec_t, time_t};
     use ngx::log::ngx_cycle_log;
 
@@ -195,7 +195,7 @@ mod pool {
             self.threads.job_refused();
             let out = self.line(|dispatch| {
                 dispatch.refused();
-                dispatch.wait(response);
+                dispatch.wait(response, Place::GoesOn);
                 dispatch.out()
             });
             if out == 0 {
@@ -203,15 +203,14 @@ mod pool {
             }
         }
 
-        /// A job came back: the next in the line have their turn.
+        /// A job came back. Once its response has had its say, [`wake`](Self::wake) is to be called.
         pub fn returned(&self) {
             self.dispatch.borrow_mut().returned();
-            self.wake();
         }
 
         /// A response waits for its turn.
-        pub fn wait(&self, response: *mut Response) {
-            self.line(|dispatch| dispatch.wait(response));
+        pub fn wait(&self, response: *mut Response, place: Place) {
+            self.line(|dispatch| dispatch.wait(response, place));
         }
 
         /// A response does not wait any more.

@@ -3,6 +3,10 @@
 //! A pool's queue is first come, first served, and serves others too. So a worker keeps no more of its jobs there
 //! than the threads can soon take, and the responses that have more to do wait here, one after the other, without
 //! a copy of their body or an encoder.
+//!
+//! Those with one job left and those with more take turns. Among the latter, one whose encoder waits for it goes first:
+//! if all took turns, so many encoders would wait that there is no memory for them, and to begin in the middle of a
+//! body costs as much as to encode the bytes before.
 
 mod threads;
 
@@ -13,9 +17,23 @@ pub use threads::Threads;
 /// Jobs that a pool is given beyond one for each of its threads, so that no thread waits for the event loop.
 const AHEAD: usize = 2;
 
+/// Where a response waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// One job of it is left.
+    LastJob,
+    /// More are, and its encoder waits for it.
+    GoesOn,
+    /// More are, and nothing is lost if others go first.
+    InLine,
+}
+
 /// The responses of one worker that use one pool; `T` stands for a response.
 pub struct Dispatch<T> {
-    waiting: VecDeque<T>,
+    /// In the order of [`Place`].
+    waiting: [VecDeque<T>; 3],
+    /// Whether the last turn was that of a response with one job left.
+    last_job_went: bool,
     out: usize,
     /// The pool refused a job: its queue is full of the work of others.
     full: bool,
@@ -23,7 +41,7 @@ pub struct Dispatch<T> {
 
 impl<T: Copy + PartialEq> Default for Dispatch<T> {
     fn default() -> Self {
-        Self { waiting: VecDeque::new(), out: 0, full: false }
+        Self { waiting: Default::default(), last_job_went: false, out: 0, full: false }
     }
 }
 
@@ -35,29 +53,38 @@ impl<T: Copy + PartialEq> Dispatch<T> {
 
     /// Whether a response that did not wait may go first: there is room, and nobody waits.
     pub fn is_open(&self, threads: &Threads) -> bool {
-        self.waiting.is_empty() && self.has_room(threads)
+        self.waiting() == 0 && self.has_room(threads)
     }
 
-    /// Puts a response at the end of the line, unless it stands in it.
-    pub fn wait(&mut self, response: T) {
-        if !self.waiting.contains(&response) {
-            self.waiting.push_back(response);
+    /// Puts a response at the end of those of its place, unless it waits already.
+    pub fn wait(&mut self, response: T, place: Place) {
+        if !self.waiting.iter().any(|line| line.contains(&response)) {
+            self.waiting[place as usize].push_back(response);
         }
     }
 
-    /// Takes a response out of the line.
+    /// A response waits no more.
     pub fn leave(&mut self, response: T) {
-        self.waiting.retain(|other| *other != response);
+        for line in &mut self.waiting {
+            line.retain(|other| *other != response);
+        }
     }
 
-    /// The response whose turn it is, if there is room for its job; it leaves the line.
+    /// The response whose turn it is, if there is room for its job; it waits no more.
     pub fn next(&mut self, threads: &Threads) -> Option<T> {
-        if self.has_room(threads) { self.waiting.pop_front() } else { None }
+        if !self.has_room(threads) {
+            return None;
+        }
+        let [last_job, goes_on, in_line] = &mut self.waiting;
+        let more = if goes_on.is_empty() { in_line } else { goes_on };
+        let turn_of_last_job = more.is_empty() || !self.last_job_went && !last_job.is_empty();
+        self.last_job_went = turn_of_last_job;
+        if turn_of_last_job { last_job.pop_front() } else { more.pop_front() }
     }
 
     /// How many responses wait.
     pub fn waiting(&self) -> usize {
-        self.waiting.len()
+        self.waiting.iter().map(VecDeque::len).sum()
     }
 
     /// How many jobs are in the pool.
@@ -104,7 +131,7 @@ mod tests {
         }
         assert!(!dispatch.has_room(&threads));
         for response in ['a', 'b', 'c', 'a'] {
-            dispatch.wait(response);
+            dispatch.wait(response, Place::InLine);
         }
         assert_eq!((dispatch.waiting(), dispatch.next(&threads)), (3, None));
         dispatch.returned();
@@ -113,6 +140,25 @@ mod tests {
         assert_eq!(dispatch.next(&threads), Some('a'));
         assert_eq!(dispatch.next(&threads), Some('c'));
         assert_eq!(dispatch.next(&threads), None);
+    }
+
+    #[test]
+    fn short_and_long_bodies_take_turns_and_an_encoder_that_waits_goes_first() {
+        let (mut dispatch, threads) = (Dispatch::default(), Threads::default());
+        for (response, place) in [
+            ('a', Place::InLine),
+            ('b', Place::InLine),
+            ('c', Place::GoesOn),
+            ('d', Place::LastJob),
+            ('e', Place::LastJob),
+            ('f', Place::LastJob),
+            ('c', Place::InLine),
+        ] {
+            dispatch.wait(response, place);
+        }
+        assert_eq!(dispatch.waiting(), 6);
+        let order: String = std::iter::from_fn(|| dispatch.next(&threads)).collect();
+        assert_eq!(order, "dceafb");
     }
 
     #[test]
@@ -139,12 +185,12 @@ mod tests {
         let (mut dispatch, threads) = (Dispatch::default(), Threads::default());
         dispatch.posted();
         dispatch.refused();
-        dispatch.wait('a');
+        dispatch.wait('a', Place::InLine);
         assert_eq!(dispatch.next(&threads), None);
         dispatch.returned();
         assert_eq!(dispatch.next(&threads), Some('a'));
         dispatch.refused();
-        dispatch.wait('a');
+        dispatch.wait('a', Place::InLine);
         dispatch.retry();
         assert_eq!(dispatch.next(&threads), Some('a'));
     }

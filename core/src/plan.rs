@@ -34,6 +34,9 @@ pub const STREAM_WINDOW_LOG: u32 = 18;
 /// to the next: those that flush need it more.
 pub const OPEN_ROOM: usize = 16 << 20;
 
+/// Segments of one body that are encoded before others that are as long have a turn: its encoder may be gone after that.
+pub const TURN: u64 = 8;
+
 /// The length of the parts of `length` bytes when `threads` of them are encoded side by side: equal parts, as many
 /// as keep all threads busy, none much longer than a segment. A short tail would cost a whole priming.
 pub fn part(length: u64, segment: u64, threads: usize) -> u64 {

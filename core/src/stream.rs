@@ -11,6 +11,7 @@ use std::collections::TryReserveError;
 use std::sync::Arc;
 
 use crate::codec::{Coding, Dictionary, Segment, Settings, window_for};
+use crate::dispatch::Place;
 use crate::job::{self, Cancel, Encoded, Job, JobError, JobId};
 use crate::parked::{Parked, Ticket};
 use crate::parts::{Parts, ReadAt};
@@ -44,8 +45,9 @@ pub struct Stream {
     pending: Parts,
     /// The end of what has been cut.
     recent: Parts,
-    /// How much has been cut.
+    /// How much has been cut, and how much had been when others last went first.
     position: u64,
+    turn: u64,
     part: Option<u64>,
     open: Open,
     flushes: bool,
@@ -83,6 +85,7 @@ impl Stream {
             pending: Parts::default(),
             recent: Parts::default(),
             position: 0,
+            turn: 0,
             part: None,
             open: Open::None,
             flushes: false,
@@ -241,6 +244,21 @@ impl Stream {
         if let Open::Parked(ticket) = std::mem::replace(&mut self.open, Open::None) {
             parked.take(ticket);
         }
+    }
+
+    /// Where the response has to wait for its next job, if it has to.
+    pub fn place(&mut self) -> Place {
+        let segment = self.limits.segment;
+        let goes_on = matches!(self.open, Open::Parked(_)) && !self.flushes;
+        if goes_on && self.position - self.turn < plan::TURN.saturating_mul(segment) {
+            return Place::GoesOn;
+        }
+        let is_last = |left: u64| plan::serial(left, segment) == left;
+        if self.flush || self.remaining().is_some_and(is_last) {
+            return Place::LastJob;
+        }
+        self.turn = self.position;
+        Place::InLine
     }
 
     /// Whether all output has been popped.

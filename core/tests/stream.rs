@@ -6,6 +6,7 @@ mod stream_support;
 
 use codec_support::{DICTIONARY, decode};
 use compress_core::codec::{Coding, Dictionary};
+use compress_core::dispatch::Place;
 use compress_core::job::JobError;
 use compress_core::plan::Limits;
 use compress_core::stream::Body;
@@ -188,6 +189,30 @@ fn the_only_idle_thread_takes_a_short_body_whole() {
         worker.advance();
         assert_eq!(worker.out.len(), jobs, "{idle} idle");
     }
+}
+
+/// The encoder of a long body would be dropped if all others had their turn first; but they have it some time.
+#[test]
+fn a_long_body_goes_on_for_some_segments_before_others_go_first() {
+    let limits = Limits { segment: 20_000, tasks: 4, output: 131_072 };
+    let start = |length: usize| {
+        let (body, _) = simple(Coding::Brotli, 5, Some(length as u64));
+        let mut worker = Worker::new(&Case { body, limits, parked: usize::MAX, steps: vec![] });
+        assert!(worker.stream.push_file(&worker.file, 0, length as u64));
+        worker
+    };
+    assert_eq!(start(40_000).stream.place(), Place::LastJob);
+    let mut worker = start(600_000);
+    assert_eq!(worker.stream.place(), Place::InLine);
+    let mut places = Vec::new();
+    for _ in 0..20 {
+        worker.advance();
+        worker.complete(0);
+        places.push(worker.stream.place());
+    }
+    let in_line: Vec<usize> = (0..20).filter(|i| places[*i] == Place::InLine).collect();
+    assert_eq!(in_line, [7, 15], "{places:?}");
+    assert!(places.iter().all(|place| *place != Place::LastJob));
 }
 
 #[test]
