@@ -7,6 +7,8 @@
 mod brotli;
 mod ffi;
 mod level;
+#[cfg(feature = "mbrotli")]
+mod mbrotli;
 mod window;
 mod zstd;
 
@@ -62,6 +64,9 @@ impl Coding {
     /// A new encoder, which holds no memory of note before its first segment.
     pub fn encoder(self) -> Box<dyn Encoder> {
         match self {
+            #[cfg(feature = "mbrotli")]
+            Self::Brotli => Box::<self::mbrotli::MbrotliEncoder>::default(),
+            #[cfg(not(feature = "mbrotli"))]
             Self::Brotli => Box::new(BrotliEncoder::new()),
             Self::Zstd => Box::new(ZstdEncoder::new()),
         }
