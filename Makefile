@@ -10,7 +10,7 @@ MODULE = ngx_http_compress_module.so
 
 .DEFAULT_GOAL = help
 .NOTPARALLEL:
-.PHONY: help build release paths demo serve test-module test test-debian test-nothreads test-static test-modules \
+.PHONY: help build release paths demo serve test-module test test-mbrotli test-debian test-nothreads test-static test-modules \
 	test-t doctest sanitize check spelling audit deb deb-debian test-deb rpm test-rpm dist test-dist bench bench-quick bench-peers \
 	bench-segments bench-flushes fuzz torture packages packages-build packages-check packages-deb packages-rpm packages-sanitize \
 	packages-fuzz packages-bench packages-coverage packages-valgrind coverage valgrind clean
@@ -27,8 +27,8 @@ build: nginx ## build the module for debugging (target/debug/ngx_http_compress_m
 	$(CARGO) build
 	@cp "$(CARGO_TARGET_DIR)/debug/$(LIBRARY)" "$(CARGO_TARGET_DIR)/debug/$(MODULE)"
 
-release: nginx ## build the module for use (target/release/ngx_http_compress_module.so)
-	$(CARGO) build --release
+release: nginx ## build the module for use (target/release/ngx_http_compress_module.so); FEATURES=mbrotli: docs/benchmarks.md
+	$(CARGO) build --release $(if $(FEATURES),--features "$(FEATURES)")
 	@cp "$(CARGO_TARGET_DIR)/release/$(LIBRARY)" "$(CARGO_TARGET_DIR)/release/$(MODULE)"
 
 paths: release ## print NGINX=path and MODULE=path of the release build (make -s paths)
@@ -49,6 +49,9 @@ test-module: nginx
 
 test: packages test-module ## run all tests
 	$(CARGO) test --workspace $(TEST_FEATURES)
+
+test-mbrotli: packages-build ## run the tests of core with the feature mbrotli
+	$(CARGO) test -p compress_core --features mbrotli
 
 test-debian: packages debian ## run the tests in t/ on the distribution's packaged NGINX (Debian 12: 1.22.1)
 	@$(MAKE_DEBIAN) test-t
@@ -84,6 +87,7 @@ check: packages-check nginx ## check format, lints, documentation and shell scri
 	$(CARGO) fmt --manifest-path core/fuzz/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets $(TEST_FEATURES) -- -D warnings
 	$(CARGO) clippy -- -D warnings
+	$(CARGO) clippy -p compress_core --all-targets --features mbrotli -- -D warnings
 	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --workspace --no-deps --document-private-items
 	shellcheck build/*.sh build/package/*.sh build/package/p[or]* .ci/run
 
@@ -133,7 +137,7 @@ test-dist: dist ## build from that tarball without a network
 # runs on the NGINX of NGINX_SOURCE_DIR. docs/benchmarks.md tells what may be set.
 MAKE_BENCH = $(if $(PEER_NGINX),$(MAKE),$(MAKE_DEBIAN)) BENCH_CORPUS=$(CURDIR)/target/corpus BENCH_OUT=$(CURDIR)/target/bench
 PEER_MODULES ?= $(if $(PEER_NGINX),,$(DEBIAN_DIR)/root/usr/lib/nginx/modules/ngx_http_brotli_filter_module.so)
-export PEER_NGINX PEER_MODULES PEER_CONF BENCH_CORPUS BENCH_OUT
+export PEER_NGINX PEER_MODULES PEER_CODING PEER_CONF BENCH_CORPUS BENCH_OUT
 
 bench: packages-bench $(if $(PEER_NGINX),,debian) ## measure it against ngx_brotli and gzip; PARTS="latency throughput br6 ..." for some of it
 	@build/corpus.sh "$(CURDIR)/target/corpus"

@@ -55,6 +55,7 @@ if [ "$what" = rpm ]; then
 fi
 if [ "$what" = bench ]; then
     need wrk have_command wrk
+    need nghttp2-client have_command h2load
     need npm have_command npm
     need brotli have_command brotli
 fi

@@ -3,7 +3,7 @@
 use crate::results::{Metric, Results, Row, median};
 use crate::server::{Load, NONE, Variant, br, zstd};
 use crate::setup::{JQUERY, JSON, REACT, TYPESCRIPT};
-use crate::{alone, latency, memory, rates, small, throughput};
+use crate::{alone, event_loop, latency, memory, rates, small, throughput};
 
 const POOL: Variant = Variant::Pool(2);
 const LARGE: [&str; 3] = [REACT, JSON, TYPESCRIPT];
@@ -202,6 +202,10 @@ fn speed(results: &Results) -> Vec<Claim> {
     let row = Row::new(alone::PART, alone::FILE, alone::LOAD, &alone::setting(4));
     let time = results.ratio(&row, Metric::Time, POOL, Variant::Peer);
     let small = |to| results.ratio(&small::row("as configured"), Metric::ResponsesPerSecond, POOL, to);
+    let looped = {
+        let median = |metric| results.median(&event_loop::plain_row(), POOL, metric);
+        median(Metric::LoopCpuPerResponse).zip(median(Metric::CpuPerResponse)).map(|(part, all)| part / all)
+    };
     let none = String::new;
     vec![
         worst("responses/s at br 6, 8 connections, to the peer's", Limit::AtLeast(1.7), rates),
@@ -216,6 +220,11 @@ fn speed(results: &Results) -> Vec<Claim> {
             Limit::AtLeast(1.0),
             [(small(Variant::Peer), none())],
         ),
+        worst(
+            "processor time of the event loop, to that of its worker",
+            Limit::AtMost(0.04),
+            [(looped, none())],
+        ),
     ]
 }
 
@@ -229,7 +238,16 @@ fn peaks(results: &Results) -> Vec<Claim> {
         let peak = |connections| results.median(&row(level, connections), POOL, Metric::PeakMemory);
         (peak(256).zip(peak(8)).map(|(many, few)| many / few), of(memory::FILE, br(level)))
     };
+    let peak = |row: &Row| results.median(row, POOL, Metric::PeakMemory);
+    let more = peak(&memory::row(JQUERY, zstd(19), 8))
+        .zip(peak(&memory::idle_row()))
+        .map(|(busy, idle)| busy - idle);
     vec![
+        worst(
+            "MiB at zstd 19 on jquery, beyond an idle worker",
+            Limit::AtMost(20.0),
+            [(more, String::new())],
+        ),
         worst(
             "peak memory at br 4, 5 and 6, 8 connections, to the peer's",
             Limit::AtMost(3.5),

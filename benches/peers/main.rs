@@ -5,6 +5,7 @@
 
 mod alone;
 mod claims;
+mod event_loop;
 mod latency;
 mod memory;
 mod plots;
@@ -29,14 +30,18 @@ use setup::Setup;
 
 type Measure = fn(&Setup, &Scale, &mut Results) -> Result<(), String>;
 
-const PARTS: [(&str, Measure); 6] = [
+const PARTS: [(&str, Measure); 7] = [
     (latency::PART, latency::measure),
     (throughput::PART, throughput::measure),
     (rates::PART, rates::measure),
     (alone::PART, alone::measure),
     (small::PART, small::measure),
+    (event_loop::PART, event_loop::measure),
     (memory::PART, memory::measure),
 ];
+
+/// The parts that compare with a peer of any coding.
+const FOR_ANY_PEER: [&str; 2] = [throughput::PART, rates::PART];
 
 fn main() -> ExitCode {
     match run() {
@@ -64,11 +69,12 @@ fn run() -> Result<(), String> {
     }
     scale.only = only.into_iter().map(String::from).collect();
     let setup = Setup::from_environment()?;
+    let parts = parts_for(&setup, parts)?;
     let record = record::Record::begin(&setup, &scale);
     println!("{record}\n");
     let mut results = Results::default();
     for (name, measure) in PARTS {
-        if parts.is_empty() || parts.contains(&name) {
+        if parts.contains(&name) {
             let begin = Instant::now();
             eprintln!("{name} ...");
             measure(&setup, &scale, &mut results).map_err(|error| format!("{name}: {error}"))?;
@@ -79,4 +85,17 @@ fn run() -> Result<(), String> {
     }
     claims::print(&claims::check(&results));
     plots::draw(&setup, &results)
+}
+
+/// The parts to run: those that were named, or all that suit the peer.
+fn parts_for<'a>(setup: &Setup, named: Vec<&'a str>) -> Result<Vec<&'a str>, String> {
+    let suits = |part: &&str| setup.peer_coding == "br" || FOR_ANY_PEER.contains(part);
+    if let Some(part) = named.iter().find(|part| !suits(part)) {
+        return Err(format!("{part} is for a peer that makes br, not {}", setup.peer_coding));
+    }
+    if named.is_empty() {
+        Ok(PARTS.map(|(name, _)| name).into_iter().filter(suits).collect())
+    } else {
+        Ok(named)
+    }
 }

@@ -12,7 +12,7 @@ const LOADS: [Load; 4] = [NONE, GZIP_6, br(6), zstd(3)];
 const VARIANTS: [Variant; 4] = [Variant::Plain, Variant::Gzip, Variant::Pool(2), Variant::Peer];
 
 pub fn measure(setup: &Setup, scale: &Scale, results: &mut Results) -> Result<(), String> {
-    let served = |variant: Variant| LOADS.into_iter().filter(move |load| variant.serves(*load));
+    let served = |variant: Variant| LOADS.into_iter().filter(move |load| variant.serves(setup, *load));
     let servers = VARIANTS.map(|variant| Server::start(setup, variant, &served(variant).collect::<Vec<_>>()));
     let files: &[&'static str] = if scale.quick { &[REACT] } else { &[JQUERY, REACT, JSON] };
     for file in files {
@@ -21,7 +21,7 @@ pub fn measure(setup: &Setup, scale: &Scale, results: &mut Results) -> Result<()
                 eprintln!("  {load}, {file}, {connections} connections");
                 let row = Row::new(PART, file, load, &setting(*connections));
                 for _ in 0..scale.rounds {
-                    for server in servers.iter().filter(|server| server.variant.serves(load)) {
+                    for server in servers.iter().filter(|server| server.variant.serves(setup, load)) {
                         let rate = wrk::responses_per_second(server, load, file, *connections, scale.wrk)?;
                         results.add(&row, server.variant, Metric::ResponsesPerSecond, rate);
                     }

@@ -82,9 +82,15 @@ impl Results {
         self.figure(row, variant, metric).map(Figure::median)
     }
 
-    /// How many times one variant's figure is another's.
+    /// How many times one variant's figure is another's: the median over the repetitions, in each of which one was
+    /// measured after the other.
     pub fn ratio(&self, row: &Row, metric: Metric, variant: Variant, to: Variant) -> Option<f64> {
-        Some(self.median(row, variant, metric)? / self.median(row, to, metric)?)
+        let (ours, theirs) = (self.figure(row, variant, metric)?, self.figure(row, to, metric)?);
+        if ours.values.len() != theirs.values.len() {
+            return Some(ours.median() / theirs.median());
+        }
+        let ratios: Vec<f64> = ours.values.iter().zip(&theirs.values).map(|(a, b)| a / b).collect();
+        median(&ratios)
     }
 }
 

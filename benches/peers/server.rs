@@ -1,6 +1,7 @@
 //! The servers that are compared.
 
 use std::fmt;
+use std::time::Duration;
 
 use harness::{Nginx, Request, get};
 
@@ -54,11 +55,15 @@ pub struct Extra {
     pub events: String,
     /// In `http`.
     pub http: String,
+    /// In the server.
+    pub server: String,
+    /// Whether it speaks TLS too.
+    pub tls: bool,
 }
 
 impl Default for Extra {
     fn default() -> Self {
-        Self { workers: 1, events: String::new(), http: String::new() }
+        Self { workers: 1, events: String::new(), http: String::new(), server: String::new(), tls: false }
     }
 }
 
@@ -94,12 +99,23 @@ impl Server {
                 builder = setup.peer_modules.iter().fold(builder, |builder, path| builder.load_module(path));
             }
         }
+        if extra.tls {
+            builder = builder.tls();
+        }
         let mut locations = vec![location(setup, NONE, "")];
         for load in loads.iter().filter(|load| **load != NONE) {
             locations.push(location(setup, *load, &lines(setup, variant, *load)));
         }
-        let nginx = builder.server(&format!("access_log off;\n{}", locations.concat())).start();
+        let nginx =
+            builder.server(&format!("access_log off; {}\n{}", extra.server, locations.concat())).start();
         Self { nginx, variant }
+    }
+
+    /// The processor time of the worker's event loop, which is its first thread.
+    pub fn loop_time(&self) -> Duration {
+        let worker = self.nginx.worker();
+        let threads = worker.thread_times();
+        threads.iter().find(|thread| thread.tid == worker.pid).map_or(Duration::ZERO, |thread| thread.time)
     }
 
     /// A request for a file.
@@ -110,12 +126,12 @@ impl Server {
 
 impl Variant {
     /// What the module is compared with at a load, and the module itself.
-    pub fn serves(self, load: Load) -> bool {
+    pub fn serves(self, setup: &Setup, load: Load) -> bool {
         match self {
             Self::Plain => load == NONE,
             Self::Gzip => load.coding == "gzip",
             Self::Pool(_) | Self::Inline => matches!(load.coding, "br" | "zstd"),
-            Self::Peer => load.coding == "br",
+            Self::Peer => load.coding == setup.peer_coding,
         }
     }
 }

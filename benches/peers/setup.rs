@@ -28,6 +28,8 @@ pub struct Setup {
     pub peer_nginx: PathBuf,
     /// The modules that the peer loads.
     pub peer_modules: Vec<PathBuf>,
+    /// The coding that the peer makes.
+    pub peer_coding: String,
     /// The lines of a location of the peer's; `%%LEVEL%%` is replaced by the level.
     pub peer_conf: String,
 }
@@ -47,6 +49,7 @@ impl Setup {
             peer_nginx: variable("PEER_NGINX").map_or_else(locate::nginx, PathBuf::from),
             peer_modules: variable("PEER_MODULES")
                 .map_or(Vec::new(), |paths| paths.split_whitespace().map(PathBuf::from).collect()),
+            peer_coding: variable("PEER_CODING").unwrap_or_else(|| "br".into()),
             peer_conf: variable("PEER_CONF")
                 .unwrap_or_else(|| "brotli on; brotli_comp_level %%LEVEL%%; brotli_types *;".into()),
         };

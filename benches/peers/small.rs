@@ -1,5 +1,7 @@
 //! Small bodies: what the pool costs where it has nothing to win.
 
+use std::time::Duration;
+
 use crate::results::{Metric, Results, Row};
 use crate::scale::Scale;
 use crate::server::{Extra, Load, Server, Variant, br};
@@ -10,6 +12,9 @@ pub const PART: &str = "small";
 
 const LOAD: Load = br(6);
 const CONNECTIONS: usize = 64;
+/// Repetitions for each of the other parts', each shorter: differences are small here.
+const TURNS: u32 = 5;
+const TIME: Duration = Duration::from_secs(1);
 
 pub fn measure(setup: &Setup, scale: &Scale, results: &mut Results) -> Result<(), String> {
     let all = Extra { http: "compress_inline 0;".into(), ..Extra::default() };
@@ -19,9 +24,9 @@ pub fn measure(setup: &Setup, scale: &Scale, results: &mut Results) -> Result<()
         (row("as configured"), Server::start(setup, Variant::Inline, &[LOAD])),
         (row("as configured"), Server::start(setup, Variant::Peer, &[LOAD])),
     ];
-    for _ in 0..scale.rounds.max(3) {
+    for _ in 0..scale.rounds * TURNS {
         for (row, server) in &servers {
-            let rate = wrk::responses_per_second(server, LOAD, SMALL_JSON, CONNECTIONS, scale.wrk)?;
+            let rate = wrk::responses_per_second(server, LOAD, SMALL_JSON, CONNECTIONS, TIME)?;
             results.add(row, server.variant, Metric::ResponsesPerSecond, rate);
         }
     }

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 pub fn measure(setup: &Setup, scale: &Scale, results: &mut Results) -> Result<(), String> {
     let loads: Vec<Load> = [NONE, GZIP_6].into_iter().chain(scale.loads.iter().copied()).collect();
     let start = |variant: Variant| {
-        let served: Vec<Load> = loads.iter().copied().filter(|load| variant.serves(*load)).collect();
+        let served: Vec<Load> = loads.iter().copied().filter(|load| variant.serves(setup, *load)).collect();
         Server::start(setup, variant, &served)
     };
     let servers = VARIANTS.map(start);
@@ -55,7 +55,7 @@ fn costs(
     // In the event loop the highest levels of Brotli cost what the peer's cost.
     let skipped = |server: &Server| load == br(11) && server.variant == Variant::Inline;
     let servers: Vec<&Server> =
-        servers.iter().filter(|server| server.variant.serves(load) && !skipped(server)).collect();
+        servers.iter().filter(|server| server.variant.serves(setup, load) && !skipped(server)).collect();
     let mut shortest = PATIENCE;
     for server in &servers {
         let (bytes, time) = compare(server, load, file, &body)?;
@@ -93,18 +93,14 @@ fn cost(server: &Server, row: &Row, count: u64, results: &mut Results) -> Result
     let at_once = CONNECTIONS.min(count as usize);
     let downloads = Downloads { port: server.nginx.port(), path: &path, coding: row.load.coding, at_once };
     let worker = server.nginx.worker();
-    let loop_time =
-        || worker.thread_times().iter().find(|thread| thread.tid == worker.pid).map(|thread| thread.time);
-
-    let (all_before, loop_before) = (worker.cpu_time(), loop_time());
+    let (all_before, loop_before) = (worker.cpu_time(), server.loop_time());
     let finished = fetch(&downloads, count).map_err(|error| format!("{}{path}: {error}", server.variant))?;
-    let (all_after, loop_after) = (worker.cpu_time(), loop_time());
+    let (all_after, loop_after) = (worker.cpu_time(), server.loop_time());
 
     let each = |time: Duration| time.as_secs_f64() * 1000.0 / count as f64;
-    let looped = loop_after.zip(loop_before).map_or(Duration::ZERO, |(after, before)| after - before);
     let mut add = |metric, value| results.add(row, server.variant, metric, value);
     add(Metric::CpuPerResponse, each(all_after - all_before));
-    add(Metric::LoopCpuPerResponse, each(looped));
+    add(Metric::LoopCpuPerResponse, each(loop_after - loop_before));
     add(Metric::BytesPerResponse, finished.bytes as f64 / count as f64);
     add(Metric::ResponsesPerSecond, count as f64 / finished.time.as_secs_f64());
     Ok(())
