@@ -106,16 +106,16 @@ impl Job {
             return Err(JobError::Cancelled);
         }
         let mut buffer = std::mem::take(&mut workspace.buffer);
+        let used = usize::try_from(self.history.len() + self.input.len()).unwrap_or(0);
         let result = self.encode(&mut buffer, workspace);
-        workspace.buffer = buffer;
-        workspace.trim();
+        workspace.keep(buffer, used);
         result
     }
 
     fn encode(mut self, buffer: &mut Vec<u8>, workspace: &mut Workspace) -> Result<Encoded, JobError> {
-        self.history.read_into(buffer).map_err(JobError::Read)?;
-        let history = buffer.len();
-        self.input.read_into(buffer).map_err(JobError::Read)?;
+        let history = self.history.read_into(buffer, 0).map_err(JobError::Read)?;
+        let end = self.input.read_into(buffer, history).map_err(JobError::Read)?;
+        let buffer = &buffer[..end];
         let coding = self.settings.coding;
         let opened = self.encoder.is_some();
         let mut encoder = self.encoder.take().unwrap_or_else(|| workspace.take(coding));

@@ -110,25 +110,29 @@ impl Parts {
         }
     }
 
-    /// Appends all bytes to `buffer`, reading files.
+    /// Puts all bytes into `buffer` from `at` on, reading files; says where they end. What the buffer has beyond that
+    /// means nothing: it is not cleared before it is written over.
     ///
     /// # Errors
     /// A file's error, or `OutOfMemory`.
-    pub fn read_into(&self, buffer: &mut Vec<u8>) -> io::Result<()> {
+    pub fn read_into(&self, buffer: &mut Vec<u8>, at: usize) -> io::Result<usize> {
         let len = usize::try_from(self.len).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        buffer.try_reserve_exact(len).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let end = at.checked_add(len).ok_or(io::ErrorKind::OutOfMemory)?;
+        if end > buffer.len() {
+            buffer.try_reserve_exact(end - buffer.len()).map_err(|_| io::ErrorKind::OutOfMemory)?;
+            buffer.resize(end, 0);
+        }
+        let mut rest = &mut buffer[at..end];
         for part in &self.parts {
+            let room;
+            (room, rest) = rest.split_at_mut(part.len() as usize);
             match part {
-                Part::Memory { data, range } => buffer.extend_from_slice(&data[range.clone()]),
-                Part::File { file, offset, len } => {
-                    let start = buffer.len();
-                    buffer.resize(start + *len as usize, 0);
-                    file.read_exact_at(&mut buffer[start..], *offset)?;
-                }
+                Part::Memory { data, range } => room.copy_from_slice(&data[range.clone()]),
+                Part::File { file, offset, .. } => file.read_exact_at(room, *offset)?,
             }
         }
-        buffer.extend_from_slice(&self.tail);
-        Ok(())
+        rest.copy_from_slice(&self.tail);
+        Ok(end)
     }
 
     fn push(&mut self, part: Part) {
@@ -199,10 +203,11 @@ mod tests {
     }
 
     fn bytes(parts: &Parts) -> Vec<u8> {
-        let mut buffer = Vec::new();
-        parts.read_into(&mut buffer).unwrap();
-        assert_eq!(buffer.len() as u64, parts.len());
-        buffer
+        let mut buffer = b"before, and more than is needed".to_vec();
+        let end = parts.read_into(&mut buffer, 7).unwrap();
+        assert_eq!((end - 7) as u64, parts.len());
+        assert_eq!(&buffer[..7], b"before,");
+        buffer[7..end].to_vec()
     }
 
     fn mixed() -> Parts {
@@ -261,6 +266,6 @@ mod tests {
     fn a_file_that_became_shorter_is_an_error() {
         let mut parts = Parts::default();
         parts.push_file(Arc::new(Bytes(vec![0; 10])), 5, 6);
-        assert_eq!(parts.read_into(&mut Vec::new()).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!(parts.read_into(&mut Vec::new(), 0).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 }

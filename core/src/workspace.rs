@@ -8,7 +8,7 @@ const KEPT: usize = 1;
 /// The encoders and the input buffer of one thread.
 pub struct Workspace {
     encoders: Vec<(Coding, Box<dyn Encoder>)>,
-    /// Where a job puts the history and the segment together.
+    /// Where a job puts the history and the segment together, with whatever earlier ones left in it.
     pub(crate) buffer: Vec<u8>,
     limit: usize,
     stop: fn() -> bool,
@@ -45,12 +45,12 @@ impl Workspace {
         }
     }
 
-    /// Keeps no more of the buffer than about what the last job needed.
-    pub(crate) fn trim(&mut self) {
-        let used = self.buffer.len();
-        self.buffer.clear();
-        if self.buffer.capacity() > 2 * used.max(64 * 1024) {
-            self.buffer.shrink_to(used);
+    /// Takes the buffer back, and keeps no more of it than about what the last job used.
+    pub(crate) fn keep(&mut self, mut buffer: Vec<u8>, used: usize) {
+        if buffer.capacity() > 2 * used.max(64 * 1024) {
+            buffer.truncate(used);
+            buffer.shrink_to(used);
         }
+        self.buffer = buffer;
     }
 }
