@@ -13,7 +13,7 @@ MODULE = ngx_http_compress_module.so
 .PHONY: help build release paths demo serve test-module test test-mbrotli test-debian test-nothreads test-static test-modules \
 	test-t doctest sanitize check spelling audit deb deb-debian test-deb rpm test-rpm dist test-dist bench bench-quick bench-peers \
 	bench-segments bench-flushes fuzz torture packages packages-build packages-check packages-deb packages-rpm packages-sanitize \
-	packages-fuzz packages-bench packages-coverage packages-valgrind coverage valgrind clean
+	packages-fuzz packages-bench packages-coverage packages-valgrind coverage valgrind profile clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET, where TARGET is one of"
@@ -81,6 +81,11 @@ coverage: packages packages-coverage nginx ## measure which lines the tests run:
 
 valgrind: packages packages-valgrind test-module ## run some of the tests in t/ with NGINX under valgrind; T="name ..." runs others
 	T="$(T)" build/valgrind.sh "$(CURDIR)/target/valgrind" "$(CARGO_TARGET_DIR)/debug/$(LIBRARY)"
+
+profile: packages-valgrind packages-bench release ## count what of a response's instructions is not the encoder's
+	@build/corpus.sh "$(CURDIR)/target/corpus"
+	@build/profile.sh "$(CURDIR)/target/profile" "$(TEST_NGINX_BINARY)" "$(CARGO_TARGET_DIR)/release/$(MODULE)" \
+		"$(CURDIR)/target/corpus/react-dom.js"
 
 check: packages-check nginx ## check format, lints, documentation and shell scripts
 	$(CARGO) fmt --all --check
