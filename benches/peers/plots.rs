@@ -50,10 +50,10 @@ fn latencies(results: &Results) -> Vec<Bar> {
     let bar = |(variant, load): (Variant, _)| {
         let row = Row::new(latency::PART, latency::FILE, load, &latency::setting(8));
         let (name, color) = match variant {
-            Variant::Peer => (format!("peer {load}"), PEER),
+            Variant::Peer => (format!("peer, {load}"), PEER),
             Variant::Plain => ("uncompressed".into(), OTHER),
             Variant::Gzip => (load.to_string(), OTHER),
-            _ => (load.to_string(), OURS),
+            _ => (format!("module, {load}"), OURS),
         };
         let figure = results.figure(&row, variant, Metric::P99)?;
         Some(Bar { name, value: figure.median(), text: figure.text(), color })
