@@ -36,10 +36,9 @@ pub fn measure(setup: &Setup, scale: &Scale, results: &mut Results) -> Result<()
     for _ in 0..scale.rounds {
         for (row, server, tls, http2) in &servers {
             let count = if scale.quick { 32 } else { 128 };
-            let worker = server.nginx.worker();
-            let before = (worker.cpu_time(), server.loop_time());
+            let before = server.times();
             fetch(server, *tls, *http2, count)?;
-            let after = (worker.cpu_time(), server.loop_time());
+            let after = server.times();
             let each = |time: Duration| time.as_secs_f64() * 1000.0 / count as f64;
             results.add(row, server.variant, Metric::CpuPerResponse, each(after.0 - before.0));
             results.add(row, server.variant, Metric::LoopCpuPerResponse, each(after.1 - before.1));

@@ -36,7 +36,7 @@ impl Scale {
             rounds: 3,
             latency: Duration::from_secs(4),
             wrk: Duration::from_secs(3),
-            cpu: Duration::from_millis(1000),
+            cpu: Duration::from_millis(400),
             loads: [1, 4, 5, 6, 9, 11].map(br).into_iter().chain([1, 3, 9, 15, 19].map(zstd)).collect(),
             downloads: &[8, 1],
             connections: &[8, 64],
@@ -75,7 +75,11 @@ impl Scale {
 
     /// How often a measurement is repeated, if one response takes so long.
     pub fn rounds_of(&self, one: Duration) -> u32 {
-        if one < Duration::from_secs(5) { self.rounds } else { 1 }
+        match one.as_secs_f64() {
+            ..0.05 => self.rounds * 3,
+            ..5.0 => self.rounds,
+            _ => 1,
+        }
     }
 
     /// How many responses are worth measuring, if one takes so long.

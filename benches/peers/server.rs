@@ -111,11 +111,13 @@ impl Server {
         Self { nginx, variant }
     }
 
-    /// The processor time of the worker's event loop, which is its first thread.
-    pub fn loop_time(&self) -> Duration {
+    /// The processor time of the worker with all its threads, and that of its event loop, which is the first of them.
+    pub fn times(&self) -> (Duration, Duration) {
         let worker = self.nginx.worker();
         let threads = worker.thread_times();
-        threads.iter().find(|thread| thread.tid == worker.pid).map_or(Duration::ZERO, |thread| thread.time)
+        let event_loop = threads.iter().find(|thread| thread.tid == worker.pid);
+        let all = threads.iter().map(|thread| thread.time).sum();
+        (all, event_loop.map_or(Duration::ZERO, |thread| thread.time))
     }
 
     /// A request for a file.

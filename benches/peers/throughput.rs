@@ -92,10 +92,9 @@ fn cost(server: &Server, row: &Row, count: u64, results: &mut Results) -> Result
     let path = row.load.path(row.file);
     let at_once = CONNECTIONS.min(count as usize);
     let downloads = Downloads { port: server.nginx.port(), path: &path, coding: row.load.coding, at_once };
-    let worker = server.nginx.worker();
-    let (all_before, loop_before) = (worker.cpu_time(), server.loop_time());
+    let (all_before, loop_before) = server.times();
     let finished = fetch(&downloads, count).map_err(|error| format!("{}{path}: {error}", server.variant))?;
-    let (all_after, loop_after) = (worker.cpu_time(), server.loop_time());
+    let (all_after, loop_after) = server.times();
 
     let each = |time: Duration| time.as_secs_f64() * 1000.0 / count as f64;
     let mut add = |metric, value| results.add(row, server.variant, metric, value);

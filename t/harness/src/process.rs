@@ -83,7 +83,10 @@ impl Process {
         let tids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         tids.filter_map(|tid: u32| {
             let stat = self.stat(&format!("task/{tid}/stat"))?;
-            Some(ThreadTime { tid, time: stat.time, nice: stat.nice })
+            // The first is the same time in nanoseconds, if the kernel was built to tell it.
+            let exact = fs::read_to_string(format!("/proc/{}/task/{tid}/schedstat", self.pid)).ok();
+            let exact = exact.and_then(|text| text.split(' ').next()?.parse().ok().map(Duration::from_nanos));
+            Some(ThreadTime { tid, time: exact.unwrap_or(stat.time), nice: stat.nice })
         })
         .collect()
     }
