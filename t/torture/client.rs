@@ -78,11 +78,12 @@ impl Client {
         let small_buffer = self.random.below(4) == 0;
         let connecting = transport::connect(port, small_buffer, alpn);
         let Some(stream) = self.connected(timeout(http1::CONNECT, connecting).await, port) else { return };
+        let from = local_port(stream.as_ref());
         let mut connection = http1::Connection::new(stream);
         let mut ahead: Option<Case> = None;
         for left in (0..=self.random.below(6)).rev() {
             let version = u8::from(left > 0 || ahead.is_some() || self.random.below(2) == 0);
-            let name = format!("HTTP/1.{version} to port {port}");
+            let name = format!("HTTP/1.{version} to port {port} from {from}");
             let case = match ahead.take() {
                 Some(case) => case,
                 None => {
@@ -113,6 +114,7 @@ impl Client {
     async fn http2(&mut self, port: u16, alpn: Option<&'static [u8]>, is_reloaded: bool) {
         let connecting = transport::connect(port, false, alpn);
         let Some(stream) = self.connected(timeout(http1::CONNECT, connecting).await, port) else { return };
+        let name = format!("HTTP/2 to port {port} from {}", local_port(stream.as_ref()));
         let window = [16_000, 65_535, 1 << 20][self.random.below(3)];
         let connection = match http2::Connection::new(stream, window).await {
             Ok(connection) => connection,
@@ -124,11 +126,11 @@ impl Client {
         let mut streams = JoinSet::new();
         for _ in 0..=self.random.below(5) {
             let (sender, case) = (connection.sender(), Case::new(&mut self.random));
-            let (catalog, counts) = (self.catalog.clone(), self.counts.clone());
+            let (catalog, counts, name) = (self.catalog.clone(), self.counts.clone(), name.clone());
             streams.spawn(async move {
                 let received = http2::exchange(sender, &case, alpn.is_some()).await;
                 let outcome = judge(&case, received, is_reloaded, &catalog, &counts).await;
-                counts.add(&outcome, &format!("HTTP/2 to port {port}, {case:?}"));
+                counts.add(&outcome, &format!("{name}, {case:?}"));
             });
         }
         if self.random.below(6) == 0 {
@@ -162,6 +164,11 @@ impl Client {
         let outcome = judge(case, received, was_used, &self.catalog, &self.counts).await;
         self.counts.add(&outcome, &format!("{connection}, {case:?}"));
     }
+}
+
+/// What tells connections apart.
+fn local_port(stream: &dyn transport::Stream) -> u16 {
+    stream.socket().local_addr().map_or(0, |address| address.port())
 }
 
 /// Waits for the clients, but not for ever.

@@ -1,7 +1,8 @@
 //! What came of all requests, as a table.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
 
 /// What came of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,13 +41,16 @@ pub struct Counts {
     hangs: AtomicU64,
     crashes: AtomicU64,
     leaks: AtomicU64,
-    faults: Mutex<Vec<String>>,
+    shown: Mutex<usize>,
+    /// When the first request ended.
+    begun: OnceLock<Instant>,
 }
 
 impl Counts {
     /// A request of `description` ended.
     pub fn add(&self, outcome: &Outcome, description: &str) {
         self.requests.fetch_add(1, Relaxed);
+        let begun = self.begun.get_or_init(Instant::now);
         let (count, reason) = match outcome {
             Outcome::Complete => (&self.complete, None),
             Outcome::Aborted => (&self.aborted, None),
@@ -58,10 +62,10 @@ impl Counts {
         };
         count.fetch_add(1, Relaxed);
         if let Some(reason) = reason {
-            let mut faults = self.faults.lock().expect("nobody panics with it");
-            if faults.len() < SHOWN {
-                println!("{reason}: {description}");
-                faults.push(format!("{reason}: {description}"));
+            let mut shown = self.shown.lock().expect("nobody panics with it");
+            if *shown < SHOWN {
+                *shown += 1;
+                println!("{} s: {reason}: {description}", begun.elapsed().as_secs());
             }
         }
     }
